@@ -1,0 +1,50 @@
+# The two commands a stranger needs: `make demo` and `make test`. Each sets up all it needs by itself.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+PIP_FLAGS := --quiet --disable-pip-version-check
+
+.PHONY: demo test test-slow check lint types peers clean
+
+demo: .venv/.installed
+	@$(BIN)/tengen demo
+
+test: .venv/.installed-dev lint types
+	$(BIN)/pytest -n auto
+
+test-slow: .venv/.installed-dev
+	$(BIN)/pytest -n auto -m slow
+
+# The quick part of `make test`, for between two edits: what changed least slowly.
+check: .venv/.installed-dev lint types
+	$(BIN)/pytest -x tests/test_architecture.py tests/games tests/cli -n auto
+
+lint: .venv/.installed-dev
+	@$(BIN)/ruff check .
+
+types: .venv/.installed-dev
+	@$(BIN)/mypy
+
+.venv/.created:
+	@echo "Setting up .venv (once) ..."
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.installed: .venv/.created pyproject.toml constraints.txt
+	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e .
+	@touch $@
+
+.venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
+	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
+	@touch $@ .venv/.installed
+
+# A second environment with the systems that `tengen bench` compares with, pinned.
+peers: .venv-peers/.installed
+
+.venv-peers/.installed: constraints-peers.txt
+	@$(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/pip install $(PIP_FLAGS) -c constraints-peers.txt open_spiel jax jaxlib mctx pgx
+	@touch $@
+
+clean:
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

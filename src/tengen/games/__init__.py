@@ -1,0 +1,114 @@
+"""The games: each registered by one line, found by name or by spec.
+
+Games from outside the package come from an entry point of the group `tengen.games`, or from a file
+given to `load_file` (`tengen --games FILE`).
+"""
+
+import importlib.util
+import inspect
+from collections.abc import Callable
+from functools import lru_cache, partial
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from tengen.games import connect4, hex, mnk, othello
+from tengen.games.game import Game
+from tengen.games.spec import did_you_mean, parse_spec
+
+REGISTRY: dict[str, Callable[..., Game]] = {
+    "tictactoe": partial(mnk.game, rows=3, cols=3, k=3),
+    "gomoku6": partial(mnk.game, rows=6, cols=6, k=4),
+    "gomoku8": partial(mnk.game, rows=8, cols=8, k=5),
+    "gomoku9": partial(mnk.game, rows=9, cols=9, k=5),
+    "gomoku11": partial(mnk.game, rows=11, cols=11, k=5),
+    "gomoku13": partial(mnk.game, rows=13, cols=13, k=5),
+    "gomoku15": partial(mnk.game, rows=15, cols=15, k=5),
+    "gomoku20": partial(mnk.game, rows=20, cols=20, k=5),
+    "standard15": partial(mnk.game, rows=15, cols=15, k=5, rule="standard"),
+    "caro15": partial(mnk.game, rows=15, cols=15, k=5, rule="caro"),
+    "caro19": partial(mnk.game, rows=19, cols=19, k=5, rule="caro"),
+    "caro15-exact": partial(mnk.game, rows=15, cols=15, k=5, rule="caro-exact"),
+    "renju15": partial(mnk.game, rows=15, cols=15, k=5, rule="renju"),
+    "connect4": partial(connect4.game, rows=6, cols=7, k=4),
+    "othello6": partial(othello.game, size=6),
+    "othello8": partial(othello.game, size=8),
+    "hex7": partial(hex.game, size=7),
+    "hex9": partial(hex.game, size=9),
+    "hex11": partial(hex.game, size=11),
+}
+
+# Families take their sizes in the spec: mnk:rows=7,cols=9,k=5,rule=standard
+FAMILIES: dict[str, Callable[..., Game]] = {
+    "mnk": mnk.game,
+    "connect": connect4.game,
+    "othello": othello.game,
+    "hex": hex.game,
+}
+
+
+def names() -> list[str]:
+    """Every game that has a name of its own, those from outside included."""
+    _load_entry_points()
+    return list(REGISTRY)
+
+
+@lru_cache(maxsize=256)
+def find(spec: str) -> Game:
+    """The game a spec names: `gomoku15`, `mnk:rows=7,cols=9,k=5,rule=standard`."""
+    parsed = parse_spec(spec)
+    if parsed.name not in REGISTRY and parsed.name not in FAMILIES:
+        _load_entry_points()
+    make = REGISTRY.get(parsed.name) or FAMILIES.get(parsed.name)
+    if make is None:
+        hint = did_you_mean(parsed.name, [*REGISTRY, *FAMILIES])
+        raise ValueError(f"unknown game '{parsed.name}'{hint or ': tengen games lists them'}")
+    if parsed.path is not None:
+        raise ValueError(f"a game takes settings as key=value, got '{parsed.path}'")
+    parameters = inspect.signature(make).parameters
+    settings: dict[str, int | str] = {}
+    for key, text in parsed.settings.items():
+        if key not in parameters or key == "name":
+            known = [name for name in parameters if name != "name"]
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise ValueError(f"{parsed.name} has no setting '{key}'{did_you_mean(key, known) or ': ' + takes}")
+        settings[key] = _whole_number(parsed.name, key, text) if parameters[key].annotation is int else text
+    return make(name=spec.strip(), **settings)
+
+
+def load_file(path: Path | str) -> list[str]:
+    """Registers the games that a Python file defines at its top level; returns their names."""
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"no such game file: {file}")
+    module_spec = importlib.util.spec_from_file_location(file.stem, file)
+    if module_spec is None or module_spec.loader is None:
+        raise ValueError(f"{file} is not a Python file")
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
+    found = [value for value in vars(module).values() if isinstance(value, Game)]
+    if not found:
+        raise ValueError(f"{file} defines no game: expected a Game at its top level, as in examples/")
+    for game in found:
+        register(game)
+    return [game.name for game in found]
+
+
+def register(game: Game) -> None:
+    """Makes a game known by its name. A name that is taken by another game is refused."""
+    known = REGISTRY.get(game.name)
+    if known is not None and known() is not game:
+        raise ValueError(f"there is a game named '{game.name}' already: give yours another name")
+    REGISTRY[game.name] = lambda name=game.name: game
+
+
+@lru_cache(maxsize=1)
+def _load_entry_points() -> None:
+    for entry in entry_points(group="tengen.games"):
+        register(entry.load())
+
+
+def _whole_number(game: str, key: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{game}: {key} is a whole number, got '{text}'") from None

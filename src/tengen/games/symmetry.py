@@ -1,0 +1,87 @@
+"""The ways a board can be turned and mirrored without changing the game.
+
+Each symmetry g sends cell i to cell cells[g, i] and action a to action actions[g, a]; symmetry 0
+leaves everything in place. To transform a vector:  new[actions[g]] = old.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from tengen.games.game import Game, State
+
+Permutations = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Symmetries:
+    """G permutations of a board and of the actions on it."""
+
+    cells: Permutations  # [G, H·W]
+    actions: Permutations  # [G, A]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+def square(size: int) -> Symmetries:
+    """The eight of a square board: four rotations, each with and without a mirror."""
+    board = np.arange(size * size).reshape(size, size)
+    turned = [np.rot90(board, quarter) for quarter in range(4)]
+    return _of_cells(turned + [np.fliplr(view) for view in turned])
+
+
+def rectangle(rows: int, cols: int) -> Symmetries:
+    """The four of a rectangle (eight if it is square): mirrors and the half turn."""
+    if rows == cols:
+        return square(rows)
+    board = np.arange(rows * cols).reshape(rows, cols)
+    return _of_cells([board, np.fliplr(board), np.flipud(board), np.rot90(board, 2)])
+
+
+def half_turn(rows: int, cols: int) -> Symmetries:
+    """The board and its half turn."""
+    board = np.arange(rows * cols).reshape(rows, cols)
+    return _of_cells([board, np.rot90(board, 2)])
+
+
+def mirror_columns(rows: int, cols: int) -> Symmetries:
+    """Left and right exchanged, in a game whose actions are columns."""
+    board = np.arange(rows * cols).reshape(rows, cols)
+    columns = np.arange(cols)
+    return Symmetries(
+        cells=np.stack([board.ravel(), np.fliplr(board).ravel()]).astype(np.int32),
+        actions=np.stack([columns, columns[::-1]]).astype(np.int32),
+    )
+
+
+def identity(num_cells: int, num_actions: int) -> Symmetries:
+    """No symmetry but the board itself."""
+    return Symmetries(
+        np.arange(num_cells, dtype=np.int32)[None], np.arange(num_actions, dtype=np.int32)[None]
+    )
+
+
+def with_pass(symmetries: Symmetries) -> Symmetries:
+    """The same, with one more action that no symmetry moves."""
+    group, num_actions = symmetries.actions.shape
+    passes = np.full((group, 1), num_actions, np.int32)
+    return Symmetries(symmetries.cells, np.concatenate([symmetries.actions, passes], axis=1))
+
+
+def transform(game: "Game", state: "State", g: int) -> "State":
+    """The state seen through symmetry g: its cells moved, its last action renamed."""
+    moved = state.copy()
+    moved[game.cells][game.symmetries.cells[g]] = state[game.cells]
+    if state[-2] >= 0:
+        moved[-2] = game.symmetries.actions[g, state[-2]]
+    return moved
+
+
+def _of_cells(views: list[npt.NDArray[np.int64]]) -> Symmetries:
+    """For games whose actions are cells. A view shows, at each place, the cell that came there."""
+    permutations = np.stack([np.argsort(view.ravel()) for view in views]).astype(np.int32)
+    return Symmetries(permutations, permutations)

@@ -1,0 +1,76 @@
+"""Where compiled kernels are kept: one folder per state of the sources that hold them.
+
+Numba notices an edit of the file that holds a function, not of the files that function calls into:
+after such an edit it silently runs the old rules. So the folder's name is a hash of every source
+that holds kernels; another state of the sources is another folder, and old folders are pruned.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+FOLDERS_KEPT = 4  # several checkouts may share the per-user folder; each needs its own
+
+
+def kernel_sources(package: Path = PACKAGE) -> list[Path]:
+    """The sources that hold kernels: those in which the decorator appears."""
+    return [path for path in sorted(package.rglob("*.py")) if b"njit" in path.read_bytes()]
+
+
+def sources_hash(package: Path = PACKAGE) -> str:
+    """A short name for the present state of all kernel sources."""
+    digest = hashlib.sha256()
+    for path in kernel_sources(package):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def use() -> Path:
+    """The folder for this state of the sources, made known to Numba before it compiles anything."""
+    parent = _writable_parent()
+    folder = parent / f"kernels-{sources_hash()}"
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    os.utime(folder)
+    if is_new:
+        prune(parent, keep=FOLDERS_KEPT)
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    if "numba" in sys.modules:  # it has read its environment already
+        sys.modules["numba"].config.CACHE_DIR = str(folder)
+    return folder
+
+
+def prune(parent: Path, keep: int) -> None:
+    """Removes all but the most recently used kernel folders."""
+    folders = sorted(parent.glob("kernels-*"), key=_last_used, reverse=True)
+    for folder in folders[keep:]:
+        shutil.rmtree(folder, ignore_errors=True)  # another process may be pruning too
+
+
+def _last_used(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:  # pruned by another process a moment ago
+        return 0.0
+
+
+def _writable_parent() -> Path:
+    """$TENGEN_CACHE_DIR, or the package's own folder, or the user's cache when that is read-only."""
+    chosen = os.environ.get("TENGEN_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    beside = PACKAGE / "__pycache__"
+    try:
+        beside.mkdir(exist_ok=True)
+        writable = os.access(beside, os.W_OK)
+    except OSError:
+        writable = False
+    if writable:
+        return beside
+    import platformdirs  # only here: most installations never need it
+
+    return Path(platformdirs.user_cache_dir("tengen"))
