@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from tengen.errors import UserError
 from tengen.games import connect4, hex, mnk, othello
 from tengen.games.game import Game
 from tengen.games.spec import did_you_mean, parse_spec
@@ -61,16 +62,16 @@ def find(spec: str) -> Game:
     make = REGISTRY.get(parsed.name) or FAMILIES.get(parsed.name)
     if make is None:
         hint = did_you_mean(parsed.name, [*REGISTRY, *FAMILIES])
-        raise ValueError(f"unknown game '{parsed.name}'{hint or ': tengen games lists them'}")
+        raise UserError(f"unknown game '{parsed.name}'{hint or ': tengen games lists them'}")
     if parsed.path is not None:
-        raise ValueError(f"a game takes settings as key=value, got '{parsed.path}'")
+        raise UserError(f"a game takes settings as key=value, got '{parsed.path}'")
     parameters = inspect.signature(make).parameters
     settings: dict[str, int | str] = {}
     for key, text in parsed.settings.items():
         if key not in parameters or key == "name":
             known = [name for name in parameters if name != "name"]
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise ValueError(f"{parsed.name} has no setting '{key}'{did_you_mean(key, known) or ': ' + takes}")
+            raise UserError(f"{parsed.name} has no setting '{key}'{did_you_mean(key, known) or ': ' + takes}")
         settings[key] = _whole_number(parsed.name, key, text) if parameters[key].annotation is int else text
     return make(name=spec.strip(), **settings)
 
@@ -79,15 +80,15 @@ def load_file(path: Path | str) -> list[str]:
     """Registers the games that a Python file defines at its top level; returns their names."""
     file = Path(path)
     if not file.is_file():
-        raise ValueError(f"no such game file: {file}")
+        raise UserError(f"no such game file: {file}")
     module_spec = importlib.util.spec_from_file_location(file.stem, file)
     if module_spec is None or module_spec.loader is None:
-        raise ValueError(f"{file} is not a Python file")
+        raise UserError(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(module_spec)
     module_spec.loader.exec_module(module)
     found = [value for value in vars(module).values() if isinstance(value, Game)]
     if not found:
-        raise ValueError(f"{file} defines no game: expected a Game at its top level, as in examples/")
+        raise UserError(f"{file} defines no game: expected a Game at its top level, as in examples/")
     for game in found:
         register(game)
     return [game.name for game in found]
@@ -97,7 +98,7 @@ def register(game: Game) -> None:
     """Makes a game known by its name. A name that is taken by another game is refused."""
     known = REGISTRY.get(game.name)
     if known is not None and known() is not game:
-        raise ValueError(f"there is a game named '{game.name}' already: give yours another name")
+        raise UserError(f"there is a game named '{game.name}' already: give yours another name")
     REGISTRY[game.name] = lambda name=game.name: game
 
 
@@ -111,4 +112,4 @@ def _whole_number(game: str, key: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{game}: {key} is a whole number, got '{text}'") from None
+        raise UserError(f"{game}: {key} is a whole number, got '{text}'") from None

@@ -11,6 +11,7 @@
 import numpy as np
 from numba import njit
 
+from tengen.errors import UserError
 from tengen.games import symmetry
 from tengen.games.coordinates import MAX_SIDE, Columns
 from tengen.games.game import Game, Mask, Planes, Random, State
@@ -153,9 +154,9 @@ def game(name: str = "connect", rows: int = 6, cols: int = 7, k: int = 4) -> Gam
     """A game of the family: `connect:rows=7,cols=8,k=4`."""
     for what, value in (("rows", rows), ("cols", cols)):
         if not 1 <= value <= MAX_SIDE:
-            raise ValueError(f"{name}: {what} is 1-{MAX_SIDE}, got {value}")
+            raise UserError(f"{name}: {what} is 1-{MAX_SIDE}, got {value}")
     if not 1 <= k <= max(rows, cols):
-        raise ValueError(f"{name}: k is 1-{max(rows, cols)} on a board of {rows}×{cols}, got {k}")
+        raise UserError(f"{name}: k is 1-{max(rows, cols)} on a board of {rows}×{cols}, got {k}")
     return Game(
         name=name,
         summary=f"{k} in a row on {rows}×{cols}, stones fall",

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from tengen.errors import UserError
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MAX_SIDE = len(LETTERS)
 
@@ -22,7 +24,7 @@ class MoveNames(Protocol):
         """The move as people write it."""
 
     def action(self, text: str) -> int:
-        """The action meant by a text; ValueError says what was expected."""
+        """The action meant by a text; UserError says what was expected."""
 
     def split(self, text: str) -> list[str]:
         """The moves of a text that may run together ("4435", "h8h9i8")."""
@@ -49,12 +51,12 @@ class Cells:
             return self.rows * self.cols
         match = re.fullmatch(r"([a-z])([0-9]{1,3})", move)
         if not match:
-            raise ValueError(f"a move is a letter and a number such as '{self.name(0)}'{self._or_pass()}")
+            raise UserError(f"a move is a letter and a number such as '{self.name(0)}'{self._or_pass()}")
         col, number = LETTERS.index(match[1]), int(match[2])
         if col >= self.cols:
-            raise ValueError(f"columns are a-{LETTERS[self.cols - 1]}")
+            raise UserError(f"columns are a-{LETTERS[self.cols - 1]}")
         if not 1 <= number <= self.rows:
-            raise ValueError(f"rows are 1-{self.rows}")
+            raise UserError(f"rows are 1-{self.rows}")
         row = self.rows - number if self.row_one == "bottom" else number - 1
         return row * self.cols + col
 
@@ -77,7 +79,7 @@ class Columns:
     def action(self, text: str) -> int:
         move = text.strip()
         if not re.fullmatch(r"[0-9]{1,3}", move) or not 1 <= int(move) <= self.cols:
-            raise ValueError(f"columns are 1-{self.cols}")
+            raise UserError(f"columns are 1-{self.cols}")
         return int(move) - 1
 
     def split(self, text: str) -> list[str]:

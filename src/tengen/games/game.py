@@ -30,6 +30,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tengen.errors import UserError
 from tengen.games.coordinates import MoveNames
 from tengen.games.symmetry import Symmetries
 
@@ -87,12 +88,12 @@ class Game:
     def set_up(self, cells: npt.ArrayLike, to_move: int) -> State:
         """The position with this board (row by row from the top) and this player to move."""
         if self.settle is None:
-            raise ValueError(f"{self.name} cannot be set up from a board, only played from its start")
+            raise UserError(f"{self.name} cannot be set up from a board, only played from its start")
         board = np.asarray(cells, np.int16).ravel()
         if board.size != self.rows * self.cols or not np.isin(board, (0, 1, 2)).all():
-            raise ValueError(f"{self.name}: a board is {self.rows * self.cols} cells of 0, 1 or 2")
+            raise UserError(f"{self.name}: a board is {self.rows * self.cols} cells of 0, 1 or 2")
         if to_move not in (1, 2):
-            raise ValueError(f"{self.name}: the player to move is 1 or 2, got {to_move}")
+            raise UserError(f"{self.name}: the player to move is 1 or 2, got {to_move}")
         state = self.new_state()
         state[self.cells] = board
         state[LAST_ACTION], state[TO_MOVE] = -1, to_move
@@ -123,7 +124,7 @@ class Game:
     def from_integer(self, number: int) -> State:
         """The state that to_integer made this number from."""
         if number < 0:
-            raise ValueError(f"{self.name}: a position's integer is not negative, got {number}")
+            raise UserError(f"{self.name}: a position's integer is not negative, got {number}")
         rest, state = number, self.new_state()
         for i in range(self.state_size - 1, self.cells.stop - 1, -1):
             rest, entry = rest >> 16, rest & 0xFFFF
@@ -131,5 +132,5 @@ class Game:
         for i in range(self.cells.stop - 1, self.cells.start - 1, -1):
             rest, state[i] = divmod(rest, self.cell_values)
         if rest or state[TO_MOVE] not in (1, 2) or not -1 <= state[LAST_ACTION] < self.num_actions:
-            raise ValueError(f"{number} is not a position of {self.name}")
+            raise UserError(f"{number} is not a position of {self.name}")
         return state

@@ -21,11 +21,12 @@ Forbidden points are marked while the game goes on, whoever is to move.
 import numpy as np
 from numba import njit
 
+from tengen.errors import UserError
 from tengen.games import renju, symmetry
 from tengen.games.coordinates import MAX_SIDE, Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
 from tengen.games.randomness import random_below
-from tengen.games.renju import DOUBLE_FOUR, DOUBLE_THREE, FORBIDDEN, OVERLINE, judge, mark_forbidden
+from tengen.games.renju import FORBIDDEN, OVERLINE, judge, mark_forbidden
 
 HEADER = 4
 STONES, RESULT, LAST_ACTION, TO_MOVE = -4, -3, -2, -1
@@ -80,7 +81,7 @@ def completes_row(state: State, action: int, me: int) -> bool:
             continue
         if rule == FREESTYLE or (rule == RENJU and me == 2):
             return True
-        if rule == STANDARD or rule == RENJU:
+        if rule in (STANDARD, RENJU):
             if length == k:
                 return True
             continue
@@ -141,7 +142,7 @@ def outcome(state: State) -> tuple[bool, float]:
 
 @njit(cache=True)
 def planes(state: State, out: Planes) -> None:
-    """My stones, the opponent's, the opponent's last move, ones if the first player moves, forbidden points."""
+    """My stones, the opponent's, their last move, ones if the first player is to move, forbidden points."""
     rows, cols = state[0], state[1]
     me = state[TO_MOVE]
     first_to_move = np.float32(1.0 if me == 1 else 0.0)
@@ -234,13 +235,13 @@ def game(name: str = "mnk", rows: int = 3, cols: int = 3, k: int = 3, rule: str 
     """A game of the family: `mnk:rows=7,cols=9,k=5,rule=standard`."""
     for what, value in (("rows", rows), ("cols", cols)):
         if not 1 <= value <= MAX_SIDE:
-            raise ValueError(f"{name}: {what} is 1-{MAX_SIDE}, got {value}")
+            raise UserError(f"{name}: {what} is 1-{MAX_SIDE}, got {value}")
     if not 1 <= k <= max(rows, cols):
-        raise ValueError(f"{name}: k is 1-{max(rows, cols)} on a board of {rows}×{cols}, got {k}")
+        raise UserError(f"{name}: k is 1-{max(rows, cols)} on a board of {rows}×{cols}, got {k}")
     if rule not in RULES:
-        raise ValueError(f"{name}: rule is one of {', '.join(RULES)}, got '{rule}'")
+        raise UserError(f"{name}: rule is one of {', '.join(RULES)}, got '{rule}'")
     if rule == "renju" and k != 5:
-        raise ValueError(f"{name}: renju is played with k=5, got {k}")
+        raise UserError(f"{name}: renju is played with k=5, got {k}")
     num_cells = rows * cols
     return Game(
         name=name,

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from tengen import games
+from tengen.errors import UserError
 from tengen.games import drawing
 from tengen.games.game import LAST_ACTION, TO_MOVE, Game, State
 
@@ -49,8 +50,7 @@ class Position:
 
     def __init__(self, game: Game, state: State, parent: "Position | None" = None) -> None:
         self.game = game
-        self.state = state
-        self.state.flags.writeable = False
+        self._state = state  # Numba would compile every kernel anew for a read-only array
         self._parent = parent
 
     @classmethod
@@ -80,35 +80,35 @@ class Position:
         return cls(rules, rules.set_up(list(cells), to_move))
 
     def play(self, move: str | int) -> "Position":
-        """The position after a move; ValueError says why it cannot be played."""
+        """The position after a move; UserError says why it cannot be played."""
         action = self.parse(move) if isinstance(move, str) else int(move)
         if self.is_over:
-            raise ValueError(f"{self._illegal(move)}: the game is over, {self.outcome}")
+            raise UserError(f"{self._illegal(move)}: the game is over, {self.outcome}")
         if not 0 <= action < self.game.num_actions:
-            raise ValueError(f"{self._illegal(move)}: actions are 0-{self.game.num_actions - 1}")
+            raise UserError(f"{self._illegal(move)}: actions are 0-{self.game.num_actions - 1}")
         if not self.legal_mask[action]:
-            raise ValueError(f"{self._illegal(self.game.moves.name(action))}: {self.why_illegal(action)}")
-        return Position(self.game, self.game.after(self.state, action), self)
+            raise UserError(f"{self._illegal(self.game.moves.name(action))}: {self.why_illegal(action)}")
+        return Position(self.game, self.game.after(self._state, action), self)
 
     def undo(self) -> "Position":
         """The position before the last move."""
         if self._parent is None:
-            raise ValueError("there is no move to take back")
+            raise UserError("there is no move to take back")
         return self._parent
 
     def parse(self, move: str) -> int:
         """The action a text means."""
         try:
             return self.game.moves.action(move)
-        except ValueError as error:
-            raise ValueError(f"{self._illegal(move)}: {error}") from None
+        except UserError as error:
+            raise UserError(f"{self._illegal(move)}: {error}") from None
 
     def why_illegal(self, action: int) -> str:
         """In words, why the player to move may not play this action."""
-        reason = self.game.why_illegal(self.state, action) if self.game.why_illegal else None
+        reason = self.game.why_illegal(self._state, action) if self.game.why_illegal else None
         if reason:
             return reason
-        cells = self.state[self.game.cells]
+        cells = self._state[self.game.cells]
         is_cell = self.game.num_actions in (len(cells), len(cells) + 1)
         if is_cell and action < len(cells) and cells[action] in (1, 2):
             return "there is a stone already"
@@ -118,10 +118,17 @@ class Position:
         more = " …" if len(self.legal_moves) > len(shown) else ""
         return f"the rules do not allow it; legal moves are {' '.join(shown)}{more}"
 
+    @property
+    def state(self) -> State:
+        """int16[S], read-only."""
+        view = self._state.view()
+        view.flags.writeable = False
+        return view
+
     @cached_property
     def legal_mask(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """bool[A]"""
-        mask = self.game.legal_mask(self.state)
+        mask = self.game.legal_mask(self._state)
         mask.flags.writeable = False
         return mask
 
@@ -136,11 +143,11 @@ class Position:
     @property
     def to_move(self) -> int:
         """The player to move, 1 or 2."""
-        return int(self.state[TO_MOVE])
+        return int(self._state[TO_MOVE])
 
     @property
     def last_action(self) -> int | None:
-        return int(self.state[LAST_ACTION]) if self.state[LAST_ACTION] >= 0 else None
+        return int(self._state[LAST_ACTION]) if self._state[LAST_ACTION] >= 0 else None
 
     @property
     def last_move(self) -> str | None:
@@ -152,7 +159,7 @@ class Position:
         found: list[int] = []
         position = self
         while position._parent is not None:
-            found.append(int(position.state[LAST_ACTION]))
+            found.append(int(position._state[LAST_ACTION]))
             position = position._parent
         return found[::-1]
 
@@ -163,7 +170,7 @@ class Position:
 
     @cached_property
     def outcome(self) -> Outcome:
-        is_over, value = self.game.outcome(self.state)
+        is_over, value = self.game.outcome(self._state)
         if not is_over or value == 0:
             return Outcome(bool(is_over), None)
         return Outcome(True, self.to_move if value > 0 else 3 - self.to_move)
@@ -179,23 +186,23 @@ class Position:
     @property
     def integer(self) -> int:
         """The whole state as one integer, see from_integer."""
-        return self.game.to_integer(self.state)
+        return self.game.to_integer(self._state)
 
     def text(self, color: bool = False) -> str:
         """The board for a terminal."""
-        return drawing.text(self.game, self.state, color=color)
+        return drawing.text(self.game, self._state, color=color)
 
     def svg(self) -> str:
         """The board as a picture."""
-        return drawing.svg(self.game, self.state)
+        return drawing.svg(self.game, self._state)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):
             return NotImplemented
-        return self.game.name == other.game.name and self.state.tobytes() == other.state.tobytes()
+        return self.game.name == other.game.name and self._state.tobytes() == other._state.tobytes()
 
     def __hash__(self) -> int:
-        return hash((self.game.name, self.state.tobytes()))
+        return hash((self.game.name, self._state.tobytes()))
 
     def __str__(self) -> str:
         return self.text()

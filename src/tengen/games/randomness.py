@@ -22,7 +22,7 @@ def new_random(seed: int) -> npt.NDArray[np.uint64]:
 def next_random(random: npt.NDArray[np.uint64]) -> np.uint64:
     """The next 64 random bits."""
     random[0] += STEP
-    z = random[0]
+    z: np.uint64 = random[0]
     z = (z ^ (z >> np.uint64(30))) * MIX_1
     z = (z ^ (z >> np.uint64(27))) * MIX_2
     return z ^ (z >> np.uint64(31))

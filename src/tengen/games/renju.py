@@ -13,7 +13,8 @@ What a stone at P makes in one line depends on the five cells on either side of 
 
     -5 -4 -3 -2 -1  P  1  2  3  4  5         0 empty, 1 black, 2 white or outside the board
 
-Those ten digits in base 3 index LINES, where the answer for each of the 59,049 lines is kept:
+Each side's five digits in base 3, the nearest cell lowest, make a code from 0 to 242; the two codes
+index LINES[behind, ahead], where the answer for each of the 59,049 lines is kept:
 
     bits 0-5   a straight four, if black adds a stone at -3, -2, -1, 1, 2, 3
     bits 6-7   the number of fours: 0, 1 or 2 (".X.X*X.X." has two in one line)
@@ -33,7 +34,11 @@ HEADER = 4  # rows, cols, k, rule: the header of the m,n,k family
 EMPTY, BLACK, FORBIDDEN = 0, 1, 3  # FORBIDDEN: an empty cell where black may not play
 
 LEGAL, FIVE, OVERLINE, DOUBLE_FOUR, DOUBLE_THREE = 0, 1, 2, 3, 4
-WHY = {OVERLINE: "overline (six or more)", DOUBLE_FOUR: "double-four (4-4)", DOUBLE_THREE: "double-three (3-3)"}
+WHY = {
+    OVERLINE: "overline (six or more)",
+    DOUBLE_FOUR: "double-four (4-4)",
+    DOUBLE_THREE: "double-three (3-3)",
+}
 
 UNDECIDED = 5
 
@@ -42,6 +47,7 @@ POINT, BEFORE, THREES, ASKED, REAL = range(5)
 
 FIVE_BIT, OVERLINE_BIT = 1 << 8, 1 << 9
 THREE_BITS = 63
+ONE, TWO, THREE, FOUR, SIXTEEN = (np.uint64(n) for n in (1, 2, 3, 4, 16))
 
 
 @njit(cache=True)
@@ -89,53 +95,54 @@ def describe_line(line: npt.NDArray[np.int8]) -> int:
 
 @njit(cache=True)
 def describe_all_lines() -> npt.NDArray[np.uint16]:
-    """LINES: an entry for each of the 3¹⁰ lines."""
-    lines = np.zeros(3**10, np.uint16)
+    """LINES: an entry for each of the 243 · 243 lines."""
+    lines = np.zeros((243, 243), np.uint16)
     line = np.zeros(11, np.int8)
-    for code in range(lines.size):
-        rest = code
-        for i in range(11):
-            if i == 5:
-                line[i] = 1
-            else:
-                line[i] = rest % 3
-                rest //= 3
-        lines[code] = describe_line(line)
+    line[5] = 1
+    for behind in range(243):
+        for ahead in range(243):
+            for distance in range(1, 6):
+                line[5 - distance] = behind // 3 ** (distance - 1) % 3
+                line[5 + distance] = ahead // 3 ** (distance - 1) % 3
+            lines[behind, ahead] = describe_line(line)
     return lines
 
 
 LINES = describe_all_lines()
-DIGITS = 3 ** np.arange(10)  # of the neighbours -5 … -1, 1 … 5
-TERNARY = np.array([sum(3**i for i in range(10) if bits >> i & 1) for bits in range(1024)], np.int32)
 
 
-@njit(cache=True)
-def line_at(state: "State", row: int, col: int, down: int, right: int) -> int:
-    """The entry of LINES for black at (row, col) in one direction."""
-    rows, cols = state[0], state[1]
-    code = 0
-    for i in range(10):
-        step = i - 5 if i < 5 else i - 4
-        r, c = row + step * down, col + step * right
-        if r < 0 or r >= rows or c < 0 or c >= cols:
-            code += 2 * DIGITS[i]
+@njit(cache=True, forceinline=True)
+def side(state: "State", point: int, step: int, room: int) -> np.uint64:
+    """The code of the five cells on one side of a point; `room` cells are left before the edge."""
+    code = np.uint64(0)
+    for distance in range(5, 0, -1):
+        code *= np.uint64(3)
+        if distance > room:
+            code += np.uint64(2)
         else:
-            cell = state[HEADER + r * cols + c]
-            if cell == 1 or cell == 2:
-                code += cell * DIGITS[i]
-    return LINES[code]
+            cell = state[HEADER + point + distance * step]
+            if cell != FORBIDDEN:
+                code += np.uint64(cell)
+    return code
 
 
 @njit(cache=True)
-def look(state: "State", point: int, frame: npt.NDArray[np.int32]) -> int:
+def look(state: "State", point: int) -> int:
     """Black's move at an empty point, judged without asking whether its threes are real.
 
-    UNDECIDED if that is the question; then the frame has been filled in to ask it.
+    If that is the question: UNDECIDED, and above its three bits those of the threes, six a line.
     """
-    cols = state[1]
+    rows, cols = int(state[0]), int(state[1])
     row, col = point // cols, point % cols
-    east, south = line_at(state, row, col, 0, 1), line_at(state, row, col, 1, 0)
-    southeast, southwest = line_at(state, row, col, 1, 1), line_at(state, row, col, 1, -1)
+    up, down, left, right = row, rows - 1 - row, col, cols - 1 - col
+    east = LINES[side(state, point, -1, left), side(state, point, 1, right)]
+    south = LINES[side(state, point, -cols, up), side(state, point, cols, down)]
+    southeast = LINES[
+        side(state, point, -cols - 1, min(up, left)), side(state, point, cols + 1, min(down, right))
+    ]
+    southwest = LINES[
+        side(state, point, 1 - cols, min(up, right)), side(state, point, cols - 1, min(down, left))
+    ]
     together = east | south | southeast | southwest
     if together & FIVE_BIT:
         return FIVE
@@ -149,14 +156,13 @@ def look(state: "State", point: int, frame: npt.NDArray[np.int32]) -> int:
             lines_with_threes += 1
     if lines_with_threes < 2:
         return LEGAL
-    frame[POINT], frame[BEFORE], frame[ASKED], frame[REAL] = point, state[HEADER + point], 0, 0
-    frame[THREES] = (
+    threes = (
         east & THREE_BITS
         | (south & THREE_BITS) << 6
         | (southeast & THREE_BITS) << 12
         | (southwest & THREE_BITS) << 18
     )
-    return UNDECIDED
+    return UNDECIDED | threes << 3
 
 
 @njit(cache=True)
@@ -166,33 +172,36 @@ def judge(state: "State", point: int) -> int:
     Puts stones on the board while it thinks, and takes them off again. The recursion (is the point
     that would make the straight four itself legal?) is a stack of frames, one stone each.
     """
-    cols = state[1]
-    first_frame = np.empty(5, np.int32)
-    verdict = look(state, point, first_frame)
-    if verdict != UNDECIDED:
+    cols = int(state[1])
+    verdict = look(state, point)
+    if verdict & 7 != UNDECIDED:
         return verdict
     frames = np.empty((state[0] * cols, 5), np.int32)
-    frames[0] = first_frame
-    depth = 0
+    depth = -1
     while True:
-        frame = frames[depth]
-        if verdict == UNDECIDED:  # a new question: the stone goes on the board
-            state[HEADER + frame[POINT]] = BLACK
+        if verdict & 7 == UNDECIDED:  # a new question: its stone goes on the board
+            depth += 1
+            frames[depth, POINT], frames[depth, BEFORE] = point, state[HEADER + point]
+            frames[depth, THREES], frames[depth, ASKED], frames[depth, REAL] = verdict >> 3, 0, 0
+            state[HEADER + point] = BLACK
         elif verdict == LEGAL:  # a real three; on to the next line
-            frame[REAL] += 1
-            frame[ASKED] = (frame[ASKED] // 6 + 1) * 6
+            frames[depth, REAL] += 1
+            frames[depth, ASKED] = (frames[depth, ASKED] // 6 + 1) * 6
         else:
-            frame[ASKED] += 1
-        while frame[ASKED] < 24 and not frame[THREES] >> frame[ASKED] & 1:
-            frame[ASKED] += 1
-        if frame[REAL] == 2 or frame[ASKED] == 24:  # answered
-            state[HEADER + frame[POINT]] = frame[BEFORE]
-            verdict = DOUBLE_THREE if frame[REAL] == 2 else LEGAL
-            if depth == 0:
-                return verdict
+            frames[depth, ASKED] += 1
+
+        asked, threes = frames[depth, ASKED], frames[depth, THREES]
+        while asked < 24 and not threes >> asked & 1:
+            asked += 1
+        frames[depth, ASKED] = asked
+        if frames[depth, REAL] == 2 or asked == 24:  # answered
+            state[HEADER + frames[depth, POINT]] = frames[depth, BEFORE]
+            verdict = DOUBLE_THREE if frames[depth, REAL] == 2 else LEGAL
             depth -= 1
+            if depth < 0:
+                return verdict
         else:
-            direction, i = frame[ASKED] // 6, frame[ASKED] % 6
+            direction, i = asked // 6, asked % 6
             if direction == 0:
                 step = 1
             elif direction == 1:
@@ -201,45 +210,67 @@ def judge(state: "State", point: int) -> int:
                 step = cols + 1
             else:
                 step = cols - 1
-            verdict = look(state, frame[POINT] + (i - 3 if i < 3 else i - 2) * step, frames[depth + 1])
-            if verdict == UNDECIDED:
-                depth += 1
+            point = frames[depth, POINT] + (i - 3 if i < 3 else i - 2) * step
+            verdict = look(state, point)
+
+
+@njit(cache=True, forceinline=True)
+def promising(black: np.uint64, empty: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """The empty cells of a line where black might make a three; a four; two fours or a long row.
+
+    Never too few, sometimes too many: `judge` decides. Bit i of each mask is cell i; bit i of a window
+    says that the window beginning at cell i is of the kind wanted. All cells are handled at once.
+    """
+    b1, b2, b3, b4 = black >> ONE, black >> TWO, black >> THREE, black >> FOUR
+    free = black | empty
+    free4 = free & free >> ONE & free >> TWO & free >> THREE
+
+    # Four cells in a row with two black stones and two empty cells, and empty cells at both ends.
+    odd, some, full = black ^ b1 ^ b2 ^ b3, black | b1 | b2 | b3, black & b1 & b2 & b3
+    windows = free4 & some & ~odd & ~full & empty >> FOUR & empty << ONE
+    three = (windows | windows << ONE | windows << TWO | windows << THREE) & empty
+
+    # Five cells in a row with three black stones or more, and no other: sum the five bits, see if ≥ 3.
+    sum_a, carry_a = black ^ b1 ^ b2, black & b1 | black & b2 | b1 & b2
+    sum_b, carry_b = sum_a ^ b3 ^ b4, sum_a & b3 | sum_a & b4 | b3 & b4
+    windows = free4 & free >> FOUR & (carry_a & carry_b | (carry_a | carry_b) & sum_b)
+    four, twice = np.uint64(0), np.uint64(0)
+    for _ in range(5):
+        four, twice = four | windows & empty, twice | four & windows
+        windows <<= ONE
+    return three, four, twice
 
 
 @njit(cache=True)
 def mark_forbidden(state: "State") -> None:
     """Marks the empty cells of a state as FORBIDDEN or EMPTY.
 
-    Lines are handled as bit masks, and lines with fewer than two black stones not at all: 8 × faster
-    than judging each empty point by itself.
+    Lines are handled as bit masks, and only the few points where something might arise are judged:
+    10 × faster than judging every empty point (40 stones on 15×15).
     """
     rows, cols = int(state[0]), int(state[1])
-    black = np.zeros((4, 64), np.uint64)  # [direction, line]: → ↓ ↘ ↙, a bit for each stone
-    white = np.zeros((4, 64), np.uint64)
+    stones = np.zeros((3, 4, 64), np.uint64)  # [colour, direction → ↓ ↘ ↙, line]: a bit for each stone
     point = 0
     for row in range(rows):
         for col in range(cols):
             cell = state[HEADER + point]
-            if cell == 1 or cell == 2:
-                lines = black if cell == 1 else white
-                at_col, at_row = np.uint64(1) << np.uint64(col + 5), np.uint64(1) << np.uint64(row + 5)
-                lines[0, row] |= at_col
-                lines[1, col] |= at_row
-                lines[2, row - col + cols - 1] |= at_col
-                lines[3, row + col] |= at_col
-            elif cell == FORBIDDEN:
+            if cell == FORBIDDEN:
                 state[HEADER + point] = EMPTY
+            elif cell != EMPTY:
+                at_col, at_row = ONE << np.uint64(col + 1), ONE << np.uint64(row + 1)
+                stones[cell, 0, row] |= at_col
+                stones[cell, 1, col] |= at_row
+                stones[cell, 2, row - col + cols - 1] |= at_col
+                stones[cell, 3, row + col] |= at_col
             point += 1
 
-    # made[point]: what the lines through it make together. Bits 0-3 count lines with a three,
-    # bits 4-7 fours; the bits for five and overline are those of LINES.
-    made = np.zeros(rows * cols, np.int32)
+    made = np.zeros(rows * cols, np.uint8)  # what may arise at a point: 1 for each three, 16 for each four
     for direction in range(4):
         for line in range(rows if direction == 0 else cols if direction == 1 else rows + cols - 1):
-            stones = black[direction, line]
-            if stones & (stones - np.uint64(1)) == 0:  # fewer than two
+            black = stones[1, direction, line]
+            if black & (black - ONE) == 0:  # fewer than two
                 continue
-            # The line's cells are the points base + i · step, for i from first to last.
+            # The line's cells are the points base + i · step, for i from first to last; their bits are i + 1.
             if direction == 0:
                 first, last, base, step = 0, cols - 1, line * cols, 1
             elif direction == 1:
@@ -249,24 +280,15 @@ def mark_forbidden(state: "State") -> None:
                 first, last, base, step = max(0, -down), min(cols - 1, rows - 1 - down), down * cols, cols + 1
             else:
                 first, last, base, step = max(0, line - rows + 1), min(cols - 1, line), line * cols, 1 - cols
-            inside = (np.uint64(1) << np.uint64(last + 6)) - (np.uint64(1) << np.uint64(first + 5))
-            blocked = white[direction, line] | ~inside
-            taken = stones | blocked
-            for i in range(first, last + 1):
-                if taken >> np.uint64(i + 5) & np.uint64(1):
-                    continue
-                b, w = stones >> np.uint64(i), blocked >> np.uint64(i)
-                b = (b & np.uint64(31)) | (b >> np.uint64(1) & np.uint64(992))
-                w = (w & np.uint64(31)) | (w >> np.uint64(1) & np.uint64(992))
-                entry = np.int32(LINES[TERNARY[b] + 2 * TERNARY[w]])
-                if entry:
-                    count = (1 if entry & THREE_BITS else 0) + (entry >> 6 & 3) * 16
-                    made[base + i * step] = made[base + i * step] + count | entry & (FIVE_BIT | OVERLINE_BIT)
+            inside = (ONE << np.uint64(last + 2)) - (ONE << np.uint64(first + 1))
+            three, four, twice = promising(black, inside & ~(black | stones[2, direction, line]))
+            if three | four:
+                for i in range(first, last + 1):
+                    bit = np.uint64(i + 1)
+                    made[base + i * step] += (
+                        (three >> bit & ONE) + ((four >> bit & ONE) + (twice >> bit & ONE)) * SIXTEEN
+                    )
 
-    for p in range(rows * cols):
-        if made[p] < 2 or made[p] & FIVE_BIT:
-            continue
-        if made[p] & OVERLINE_BIT or made[p] >> 4 & 15 >= 2:
-            state[HEADER + p] = FORBIDDEN
-        elif made[p] & 15 >= 2 and judge(state, p) == DOUBLE_THREE:
-            state[HEADER + p] = FORBIDDEN
+    for point in range(rows * cols):
+        if (made[point] >= 32 or made[point] & 15 >= 2) and judge(state, point) >= OVERLINE:
+            state[HEADER + point] = FORBIDDEN

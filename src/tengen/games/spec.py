@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tengen.errors import UserError
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -18,20 +20,20 @@ def parse_spec(text: str) -> Spec:
     """`zero:zoo/connect4:sims=400` → name 'zero', path 'zoo/connect4', settings {'sims': '400'}."""
     name, *rest = text.strip().split(":")
     if not name:
-        raise ValueError(f"a spec is NAME[:PATH][:key=value,…], got '{text}'")
+        raise UserError(f"a spec is NAME[:PATH][:key=value,…], got '{text}'")
     path, settings = None, {}
     for i, part in enumerate(rest):
         if "=" not in part:
             if path is not None or i > 0:
-                raise ValueError(f"in '{text}' a setting is key=value, got '{part}'")
+                raise UserError(f"in '{text}' a setting is key=value, got '{part}'")
             path = part
             continue
         for item in part.split(","):
             key, equals, value = item.partition("=")
             if not (key and equals and value):
-                raise ValueError(f"in '{text}' a setting is key=value, got '{item}'")
+                raise UserError(f"in '{text}' a setting is key=value, got '{item}'")
             if key in settings:
-                raise ValueError(f"in '{text}' {key} is given twice")
+                raise UserError(f"in '{text}' {key} is given twice")
             settings[key] = value
     return Spec(name, path, settings)
 

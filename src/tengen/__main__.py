@@ -1,0 +1,5 @@
+"""`python -m tengen`"""
+
+from tengen.cli import main
+
+main()

@@ -1,0 +1,53 @@
+"""`tengen bench …`: speed, measured beside other systems in the same run."""
+
+import json
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+PEERS = Path(".venv-peers")
+
+app = typer.Typer(no_args_is_help=True, help="Measure speed, side by side with other systems.")
+
+
+@app.callback()
+def bench() -> None:
+    """Measure speed, side by side with other systems."""
+
+
+@app.command()
+def rules(
+    seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.5,
+    rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 5,
+    peers: Annotated[Path, typer.Option(help="The environment that `make peers` makes; or none.")] = PEERS,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Random playouts a second on one core, in alternation with OpenSpiel's C++ rollouts."""
+    from tengen.bench.peer import Peer
+    from tengen.bench.rules import move_times, playout_rates
+
+    alone = str(peers) == "none"
+    with nullcontext() if alone else Peer(peers, "openspiel_rollouts.py") as peer:
+        rates = []
+        if not as_json:
+            print("random playouts a second, one core\n")
+            print(f"{'game':<12}{'tengen':>12}{'OpenSpiel':>12}{'ratio':>9}")
+        for rate in playout_rates(seconds, rounds, peer):
+            rates.append(rate)
+            if not as_json:
+                theirs = f"{rate.openspiel:>12,.0f}{rate.ratio:>8.1f}×" if rate.openspiel else ""
+                print(f"{rate.game:<12}{rate.ours:>12,.0f}{theirs}", flush=True)
+    times = list(move_times(seconds, rounds))
+    if as_json:
+        playouts = [{**asdict(rate), "ratio": rate.ratio} for rate in rates]
+        print(json.dumps({"playouts": playouts, "moves": [{**asdict(t), "ratio": t.ratio} for t in times]}))
+        return
+    ours = {rate.game: rate.ours for rate in rates}
+    print(f"\nrenju15 plays {ours['renju15'] / ours['gomoku15']:.2f} × as many random games as gomoku15")
+    print("\nnanoseconds a position with 40 stones\n")
+    print(f"{'':<24}{'gomoku15':>10}{'renju15':>10}{'ratio':>9}")
+    for row in times:
+        print(f"{row.what:<24}{row.gomoku15:>10,.0f}{row.renju15:>10,.0f}{row.ratio:>8.1f}×")

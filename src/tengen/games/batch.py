@@ -1,0 +1,206 @@
+"""Lifts a game to batches: the only place where a compiled loop calls the rules of any game.
+
+Numba compiles a loop over functions given as values anew in every process (0.2-0.6 s each), so each
+one is compiled when it is first used, and once for all games that share their functions: every size
+and rule of the m,n,k family runs through the same loops.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from tengen.games.game import Game, Mask, Planes, Random, State
+from tengen.games.randomness import random_below
+
+Kernel = Callable[..., Any]  # Numba's compiled functions
+
+
+@dataclass(frozen=True)
+class BatchedGame:
+    """A game's functions over B states at once; the arrays are the caller's."""
+
+    game: Game
+    loops: "Loops"
+
+    def legal(self, states: State, masks: Mask) -> None:
+        """masks[b] = the legal actions of states[b];  [B, S] → [B, A]"""
+        self.loops.legal(states, masks)
+
+    def play(self, states: State, actions: np.ndarray[Any, Any], next_states: State) -> None:
+        """next_states[b] = states[b] after actions[b];  [B, S], [B] → [B, S]"""
+        self.loops.play(states, actions, next_states)
+
+    def outcomes(self, states: State) -> tuple[Mask, np.ndarray[Any, np.dtype[np.float32]]]:
+        """Which games are over, and each one's value for the player to move;  [B, S] → [B], [B]"""
+        is_over, values = np.empty(len(states), np.bool_), np.empty(len(states), np.float32)
+        self.loops.outcomes(states, is_over, values)
+        return is_over, values
+
+    def planes(self, states: State, out: Planes) -> None:
+        """out[b] = what a network sees of states[b];  [B, S] → [B, C, H, W]"""
+        self.loops.planes(states, out)
+
+    def playouts(self, state: State, count: int, random: Random) -> float:
+        """The sum of the results of random games from a state, for the player to move there."""
+        return float(self.loops.playouts(state, count, random, self.game.num_actions))
+
+    def perft(self, state: State, depth: int) -> int:
+        """The number of move sequences of this length from a state."""
+        if depth == 0:
+            return 1
+        states = np.empty((depth, state.size), np.int16)
+        masks = np.empty((depth, self.game.num_actions), np.bool_)
+        states[0] = state
+        return int(self.loops.perft(states, masks))
+
+
+def lift(game: Game) -> BatchedGame:
+    """The game, over batches."""
+    return BatchedGame(game, _loops(game.legal, game.play, game.outcome, game.planes, game.rollout))
+
+
+@lru_cache(maxsize=64)
+def _loops(legal: Kernel, play: Kernel, outcome: Kernel, planes: Kernel, rollout: Kernel | None) -> "Loops":
+    return Loops(legal, play, outcome, planes, rollout)
+
+
+class Loops:
+    """Compiled loops over one set of rules, each compiled when first asked for."""
+
+    def __init__(
+        self, legal: Kernel, play: Kernel, outcome: Kernel, planes: Kernel, rollout: Kernel | None
+    ) -> None:
+        self._legal, self._play, self._outcome, self._planes = legal, play, outcome, planes
+        self._rollout = rollout
+
+    @cached_property
+    def legal(self) -> Kernel:
+        legal_one = self._legal
+
+        @njit(nogil=True)
+        def legal(states: State, masks: Mask) -> None:
+            for b in range(len(states)):
+                legal_one(states[b], masks[b])
+
+        return legal
+
+    @cached_property
+    def play(self) -> Kernel:
+        play_one = self._play
+
+        @njit(nogil=True)
+        def play(states: State, actions: np.ndarray[Any, Any], next_states: State) -> None:
+            for b in range(len(states)):
+                play_one(states[b], actions[b], next_states[b])
+
+        return play
+
+    @cached_property
+    def outcomes(self) -> Kernel:
+        outcome_one = self._outcome
+
+        @njit(nogil=True)
+        def outcomes(states: State, is_over: Mask, values: np.ndarray[Any, Any]) -> None:
+            for b in range(len(states)):
+                is_over[b], values[b] = outcome_one(states[b])
+
+        return outcomes
+
+    @cached_property
+    def planes(self) -> Kernel:
+        planes_one = self._planes
+
+        @njit(nogil=True)
+        def planes(states: State, out: Planes) -> None:
+            for b in range(len(states)):
+                planes_one(states[b], out[b])
+
+        return planes
+
+    @cached_property
+    def rollout(self) -> Kernel:
+        """Random moves to the end, in place: rollout(state, random, scratch state, scratch mask)."""
+        own, legal_one, play_one, outcome_one = self._rollout, self._legal, self._play, self._outcome
+        if own is not None:
+
+            @njit(nogil=True)
+            def own_rollout(state: State, random: Random, next_state: State, mask: Mask) -> None:
+                own(state, random)
+
+            return own_rollout
+
+        @njit(nogil=True)
+        def any_rollout(state: State, random: Random, next_state: State, mask: Mask) -> None:
+            while not outcome_one(state)[0]:
+                legal_one(state, mask)
+                count = 0
+                for action in range(mask.size):
+                    count += mask[action]
+                chosen = random_below(random, count)
+                for action in range(mask.size):
+                    if mask[action]:
+                        if chosen == 0:
+                            play_one(state, action, next_state)
+                            break
+                        chosen -= 1
+                for i in range(state.size):
+                    state[i] = next_state[i]
+
+        return any_rollout
+
+    @cached_property
+    def playouts(self) -> Kernel:
+        rollout, outcome_one = self.rollout, self._outcome
+
+        @njit(nogil=True)
+        def playouts(state: State, count: int, random: Random, num_actions: int) -> float:
+            current, next_state = np.empty_like(state), np.empty_like(state)
+            mask = np.empty(num_actions, np.bool_)
+            total = 0.0
+            for _ in range(count):
+                for i in range(state.size):
+                    current[i] = state[i]
+                rollout(current, random, next_state, mask)
+                value = outcome_one(current)[1]
+                total += value if current[-1] == state[-1] else -value
+            return total
+
+        return playouts
+
+    @cached_property
+    def perft(self) -> Kernel:
+        legal_one, play_one, outcome_one = self._legal, self._play, self._outcome
+
+        @njit(nogil=True)
+        def perft(states: State, masks: Mask) -> int:
+            """A depth-first walk; states[d] is the position at depth d, masks[d] its moves still to try."""
+            last = len(states) - 1
+            total = 0
+            depth = 0
+            arrived = True
+            while depth >= 0:
+                if arrived:
+                    if outcome_one(states[depth])[0]:
+                        depth, arrived = depth - 1, False
+                        continue
+                    legal_one(states[depth], masks[depth])
+                    if depth == last:
+                        for action in range(masks.shape[1]):
+                            total += masks[depth, action]
+                        depth, arrived = depth - 1, False
+                        continue
+                arrived = False
+                for action in range(masks.shape[1]):
+                    if masks[depth, action]:
+                        masks[depth, action] = False
+                        play_one(states[depth], action, states[depth + 1])
+                        arrived = True
+                        break
+                depth += 1 if arrived else -1
+            return total
+
+        return perft

@@ -1,0 +1,273 @@
+"""The contract every game keeps, as checks that anyone can run: `tengen check NAME`.
+
+Each check is a function over sampled positions that returns None, or what went wrong and where.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tengen.games import symmetry
+from tengen.games.batch import lift
+from tengen.games.game import LAST_ACTION, TO_MOVE, Game, Planes, State
+from tengen.games.randomness import new_random
+
+GARBAGE = -77  # what output buffers hold before a function writes them
+MAX_PLIES = 4096
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A position met in a random game."""
+
+    state: State
+    actions: tuple[int, ...]  # that led to it
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found."""
+
+    check: str
+    positions: int
+    problem: str | None  # None: the contract is kept
+
+    @property
+    def ok(self) -> bool:
+        return self.problem is None
+
+
+def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator[Finding]:
+    """One finding after another. The first that fails usually explains the others."""
+    yield Finding("functions are compiled", 1, functions_are_compiled(game))
+    samples, problem = sample_positions(game, num_positions, seed)
+    yield Finding("random games end by the rules", len(samples), problem)
+    if problem:
+        return
+    few = samples[:: max(1, len(samples) // 300)]  # interpreted code is a thousand times slower
+    checks: list[tuple[str, Callable[[Game, Sample], str | None], list[Sample]]] = [
+        ("functions leave their input alone", inputs_untouched, samples),
+        ("outputs are written in full", outputs_written, samples),
+        ("legal moves are there until the end", legality, samples),
+        ("values are for the player to move", values_in_range, samples),
+        ("planes show the board", planes_show_board, samples),
+        ("symmetric play is play of the symmetric", symmetric_play, samples),
+        ("one integer and back", integer_round_trip, samples),
+        ("compiled equals interpreted", compiled_equals_interpreted, few),
+    ]
+    for name, function, positions in checks:
+        yield Finding(name, len(positions), _first_problem(game, function, positions))
+    yield Finding("move names read back", game.num_actions, move_names(game))
+    yield Finding("rollouts agree with play", 4000, rollouts_agree(game, seed))
+
+
+def sample_positions(game: Game, num_positions: int, seed: int) -> tuple[list[Sample], str | None]:
+    """Positions from random games, first to last ply, ends included."""
+    random = np.random.default_rng(seed)
+    samples: list[Sample] = []
+    while len(samples) < num_positions:
+        state = game.new_state()
+        actions: tuple[int, ...] = ()
+        while True:
+            samples.append(Sample(state, actions))
+            if game.outcome(state)[0]:
+                break
+            choices = np.flatnonzero(game.legal_mask(state))
+            if len(choices) == 0:
+                return samples, f"no legal move, but not over{_where(game, actions)}"
+            if len(actions) == MAX_PLIES:
+                return samples, f"a random game is not over after {MAX_PLIES} plies"
+            action = int(random.choice(choices))
+            state, actions = game.after(state, action), (*actions, action)
+    return samples, None
+
+
+def functions_are_compiled(game: Game) -> str | None:
+    for name in ("start", "legal", "play", "outcome", "planes", "rollout", "settle"):
+        function = getattr(game, name)
+        if function is not None and not hasattr(function, "py_func"):
+            return f"{name} is not compiled: decorate it with @njit(cache=True)"
+    return None
+
+
+def inputs_untouched(game: Game, sample: Sample) -> str | None:
+    state = sample.state.copy()
+    mask, planes = _buffers(game)
+    game.legal(state, mask)
+    game.outcome(state)
+    game.planes(state, planes)
+    if not game.outcome(state)[0]:
+        game.after(state, int(np.flatnonzero(mask)[0]))
+    return None if np.array_equal(state, sample.state) else "legal, outcome, planes or play changed the state"
+
+
+def outputs_written(game: Game, sample: Sample) -> str | None:
+    """Whatever the buffers held before, the answer is the same."""
+    state = sample.state
+    ones, zeros = np.ones(game.num_actions, np.bool_), np.zeros(game.num_actions, np.bool_)
+    game.legal(state, ones)
+    game.legal(state, zeros)
+    if not np.array_equal(ones, zeros):
+        return "legal leaves entries of the mask unwritten"
+    first, second = np.full(game.planes_shape, GARBAGE, np.float32), np.zeros(game.planes_shape, np.float32)
+    game.planes(state, first)
+    game.planes(state, second)
+    if not np.array_equal(first, second):
+        return "planes leaves entries unwritten"
+    if not game.outcome(state)[0]:
+        action = int(np.flatnonzero(ones)[-1])
+        dirty, clean = np.full_like(state, GARBAGE), np.zeros_like(state)
+        game.play(state, action, dirty)
+        game.play(state, action, clean)
+        if not np.array_equal(dirty, clean):
+            return "play leaves entries of the next state unwritten"
+        if tuple(clean[: len(game.header)]) != game.header:
+            return "play changes the header"
+        if clean[LAST_ACTION] != action:
+            return f"after action {action}, state[-2] should be it, is {clean[LAST_ACTION]}"
+    return None
+
+
+def legality(game: Game, sample: Sample) -> str | None:
+    is_over, _ = game.outcome(sample.state)
+    any_legal = bool(game.legal_mask(sample.state).any())
+    if is_over and any_legal:
+        return "legal moves after the end"
+    if not is_over and not any_legal:
+        return "no legal move, but not over"
+    return None
+
+
+def values_in_range(game: Game, sample: Sample) -> str | None:
+    is_over, value = game.outcome(sample.state)
+    if sample.state[TO_MOVE] not in (1, 2):
+        return f"state[-1] is the player to move, 1 or 2, is {sample.state[TO_MOVE]}"
+    if value not in ((-1.0, 0.0, 1.0) if is_over else (0.0,)):
+        return f"outcome's value is -1, 0 or 1 at the end and 0 before, is {value}"
+    return None
+
+
+def planes_show_board(game: Game, sample: Sample) -> str | None:
+    """Plane 0 holds the stones of the player to move, plane 1 the opponent's."""
+    planes = _planes(game, sample.state)
+    if not np.isfinite(planes).all():
+        return "planes holds numbers that are not finite"
+    cells = sample.state[game.cells].reshape(game.rows, game.cols)
+    me = sample.state[TO_MOVE]
+    for plane, owner, whose in ((0, me, "the player to move"), (1, 3 - me, "the opponent")):
+        if not np.array_equal(planes[plane] != 0, cells == owner):
+            return f"plane {plane} should show the stones of {whose}"
+    return None
+
+
+def symmetric_play(game: Game, sample: Sample) -> str | None:
+    state, symmetries = sample.state, game.symmetries
+    mask, planes = game.legal_mask(state), _planes(game, state)
+    choices = np.flatnonzero(mask)
+    for g in range(len(symmetries)):
+        cells, actions = symmetries.cells[g], symmetries.actions[g]
+        twin = symmetry.transform(game, state, g)
+        if game.outcome(twin) != game.outcome(state):
+            return f"symmetry {g} changes the outcome"
+        if not np.array_equal(game.legal_mask(twin)[actions], mask):
+            return f"symmetry {g} changes the legal moves"
+        moved = _planes(game, twin).reshape(game.num_planes, -1)[:, cells]
+        if not np.array_equal(moved, planes.reshape(game.num_planes, -1)):
+            return f"symmetry {g} does not move the planes as it moves the cells"
+        if len(choices):
+            action = int(choices[len(sample.actions) % len(choices)])
+            after = symmetry.transform(game, game.after(state, action), g)
+            if not np.array_equal(game.after(twin, int(actions[action])), after):
+                return f"symmetry {g}: play of the symmetric differs, action {action}"
+    return None
+
+
+def integer_round_trip(game: Game, sample: Sample) -> str | None:
+    number = game.to_integer(sample.state)
+    if not np.array_equal(game.from_integer(number), sample.state):
+        return f"{number} comes back different"
+    return None
+
+
+def compiled_equals_interpreted(game: Game, sample: Sample) -> str | None:
+    state = sample.state.copy()
+    mask, planes = _buffers(game)
+    _python(game.legal)(state, mask)
+    if not np.array_equal(mask, game.legal_mask(state)):
+        return "legal"
+    _python(game.planes)(state, planes)
+    if not np.array_equal(planes, _planes(game, state)):
+        return "planes"
+    is_over, value = _python(game.outcome)(state)
+    if (bool(is_over), float(value)) != game.outcome(state):
+        return "outcome"
+    if not is_over:
+        action = int(np.flatnonzero(mask)[len(sample.actions) % mask.sum()])
+        next_state = np.empty_like(state)
+        _python(game.play)(state, action, next_state)
+        if not np.array_equal(next_state, game.after(state, action)):
+            return f"play of action {action}"
+    return None
+
+
+def move_names(game: Game) -> str | None:
+    names = [game.moves.name(action) for action in range(game.num_actions)]
+    if len(set(names)) != len(names):
+        return "two actions have the same name"
+    for action, name in enumerate(names):
+        if game.moves.action(name) != action:
+            return f"'{name}' names action {action} but reads back as {game.moves.action(name)}"
+        if game.moves.split(f"{name} {names[0]}") != [name, names[0]]:
+            return f"'{name} {names[0]}' does not split into two moves"
+    return None
+
+
+def rollouts_agree(game: Game, seed: int) -> str | None:
+    """The game's own rollout ends games properly, with the same mean result as random play by the rules."""
+    if game.rollout is None:
+        return None
+    state, count = game.new_state(), 4000
+    random = new_random(seed)
+    for _ in range(20):
+        end = state.copy()
+        game.rollout(end, random)
+        if not game.outcome(end)[0] or tuple(end[: len(game.header)]) != game.header:
+            return "rollout does not leave a finished game of the same header"
+    own = lift(game).playouts(state, count, random) / count
+    plain = Game(**{**vars(game), "rollout": None})
+    by_rules = lift(plain).playouts(state, count, random) / count
+    # Results lie in [-1, 1]: the difference of two means has a standard deviation of at most √(2 / count).
+    if abs(own - by_rules) > 5 * (2 / count) ** 0.5:
+        return f"mean result {own:+.3f} by rollout, {by_rules:+.3f} by random play"
+    return None
+
+
+def _first_problem(
+    game: Game, function: Callable[[Game, Sample], str | None], samples: list[Sample]
+) -> str | None:
+    for sample in samples:
+        problem = function(game, sample)
+        if problem:
+            return problem + _where(game, sample.actions)
+    return None
+
+
+def _where(game: Game, actions: tuple[int, ...]) -> str:
+    return f" (after: {' '.join(game.moves.name(action) for action in actions) or 'no moves'})"
+
+
+def _buffers(game: Game) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], Planes]:
+    return np.empty(game.num_actions, np.bool_), np.empty(game.planes_shape, np.float32)
+
+
+def _planes(game: Game, state: State) -> Planes:
+    planes = np.empty(game.planes_shape, np.float32)
+    game.planes(state, planes)
+    return planes
+
+
+def _python(function: Any) -> Callable[..., Any]:
+    """The function as Python runs it, not compiled."""
+    return function.py_func  # type: ignore[no-any-return]

@@ -1,0 +1,26 @@
+"""What all tests share: golden files, which `pytest --regen` writes anew (look at the diff)."""
+
+from collections.abc import Callable
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--regen", action="store_true", help="rewrite the golden files instead of comparing")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """golden(path, text): is text what the file says? Paths are in golden/, beside the test."""
+    folder = request.path.parent / "golden"
+    is_regen = bool(request.config.getoption("--regen"))
+
+    def compare(path: str, text: str) -> None:
+        file = folder / path
+        if is_regen:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert file.is_file(), f"no golden file {file}: pytest --regen writes it"
+        assert text == file.read_text(encoding="utf-8"), f"differs from {file}: pytest --regen if it is meant"
+
+    return compare

@@ -1,0 +1,1 @@
+"""Tests of the rules. A package, so that they can share slow_rules."""
