@@ -91,7 +91,9 @@ def defined_at_top(source: str) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Assign):
-            found |= {name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+            found |= {
+                name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+            }
     return found
 
 

@@ -47,7 +47,7 @@ def test_an_edit_of_a_helper_in_another_file_is_not_answered_with_the_old_rules(
     assert run(package_copy, PLAY_OUT) == before
     source = package_copy / "games" / "randomness.py"
     text = source.read_text()
-    mirrored = text.replace("    return int(", "    return limit - 1 - int(")
+    mirrored = text.replace("    return np.int64(", "    return limit - 1 - np.int64(")
     assert mirrored != text
     source.write_text(mirrored)
     after = run(package_copy, PLAY_OUT)
@@ -88,7 +88,9 @@ def test_a_read_only_package_keeps_its_kernels_with_the_user(package_copy: Path,
     (package_copy / "__pycache__").write_text("")
     home = tmp_path / "home"
     code = "import os, tengen; print(os.environ['NUMBA_CACHE_DIR'])"
-    folder = run(package_copy, code, HOME=str(home), XDG_CACHE_HOME=str(home / "cache"), PYTHONDONTWRITEBYTECODE="1")
+    folder = run(
+        package_copy, code, HOME=str(home), XDG_CACHE_HOME=str(home / "cache"), PYTHONDONTWRITEBYTECODE="1"
+    )
     assert Path(folder).is_relative_to(home) and Path(folder).is_dir()
 
 

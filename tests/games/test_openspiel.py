@@ -89,12 +89,13 @@ def play_side_by_side(
     is_over, value = game.outcome(state)
     assert is_over
     assert value == theirs.returns()[state[TO_MOVE] - 1]
-    empty, first, second = matchup.symbols
-    board = [symbol for symbol in str(theirs) if symbol in matchup.symbols]
-    assert board == [{0: empty, 1: first, 2: second}[int(at)] for at in state[game.cells]]
+    board = "".join(symbol for symbol in str(theirs) if symbol in matchup.symbols)
+    assert board == "".join(matchup.symbols[cell] for cell in state[game.cells])
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [("othello8", "othello"), ("hex7", "hex(num_cols=7,num_rows=7)")])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("othello8", "othello"), ("hex7", "hex(num_cols=7,num_rows=7)")]
+)
 def test_moves_have_the_same_names(ours: str, theirs: str) -> None:
     """Column letters and rows counted from the top: in these two games everybody writes them so."""
     game = games.find(ours)

@@ -1,6 +1,6 @@
 """Drawn positions for every clause of black's forbidden moves, judged by the product and by slow_rules."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -27,36 +27,35 @@ FORBIDDEN = ("overline", "double-four", "double-three")
 class Case:
     about: str
     verdict: str
-    board: Board  # with the point empty
-    point: Point
+    drawn: list[str]
 
     @property
     def game(self) -> Game:
-        return games.find(f"mnk:rows={len(self.board)},cols={len(self.board[0])},k=5,rule=renju")
+        return games.find(f"mnk:rows={len(self.drawn)},cols={len(self.drawn[0])},k=5,rule=renju")
 
     @property
-    def cells(self) -> list[int]:
-        return [".XO".index(at) for line in self.board for at in line]
+    def point(self) -> Point:
+        return divmod(self.action, len(self.drawn[0]))
+
+    @property
+    def board(self) -> Board:
+        return slow_rules.put(slow_rules.read(self.drawn), self.point, ".")
 
     @property
     def action(self) -> int:
-        row, col = self.point
-        return row * len(self.board[0]) + col
+        return "".join(self.drawn).index("*")
+
+    @property
+    def cells(self) -> list[int]:
+        return [{"X": 1, "O": 2}.get(at, 0) for at in "".join(self.drawn)]
 
     def seen_from_all_sides(self) -> list["Case"]:
         """The case and its rotations and mirror images."""
-        drawn = slow_rules.put(self.board, self.point, "*")
-        views = []
+        drawn, views = self.drawn, []
         for _ in range(4):
             drawn = ["".join(column) for column in zip(*drawn[::-1], strict=True)]  # a quarter turn
             views += [drawn, [line[::-1] for line in drawn]]
-        return [case_from_drawing(self.about, self.verdict, view) for view in views]
-
-
-def case_from_drawing(about: str, verdict: str, drawn: Board) -> Case:
-    assert {len(line) for line in drawn} == {len(drawn[0])}, f"{about}: the rows differ in length"
-    (point,) = [(row, line.index("*")) for row, line in enumerate(drawn) if "*" in line]
-    return Case(about, verdict, slow_rules.put(drawn, point, "."), point)
+        return [replace(self, drawn=view) for view in views]
 
 
 def read_cases() -> list[Case]:
@@ -67,7 +66,7 @@ def read_cases() -> list[Case]:
     for block in "\n".join(lines).strip().split("\n\n"):
         title, *drawn = block.strip().splitlines()
         verdict, about = title.split(": ", 1)
-        found.append(case_from_drawing(about, verdict, drawn))
+        found.append(Case(about, verdict, drawn))
     return found
 
 
@@ -75,8 +74,12 @@ CASES = read_cases()
 all_cases = pytest.mark.parametrize("case", CASES, ids=[f"{case.verdict}: {case.about}" for case in CASES])
 
 
-def test_every_verdict_has_cases() -> None:
+def test_the_cases_are_well_drawn() -> None:
     assert len(CASES) >= 30
+    for case in CASES:
+        assert {len(line) for line in case.drawn} == {len(case.drawn[0])}, case.about
+        assert set("".join(case.drawn)) <= set(".XO*"), case.about
+        assert "".join(case.drawn).count("*") == 1, case.about
     assert {case.verdict for case in CASES} == set(VERDICTS)
 
 

@@ -6,6 +6,7 @@ given to `load_file` (`tengen --games FILE`).
 
 import importlib.util
 import inspect
+import traceback
 from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib.metadata import entry_points
@@ -85,7 +86,10 @@ def load_file(path: Path | str) -> list[str]:
     if module_spec is None or module_spec.loader is None:
         raise UserError(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(module_spec)
-    module_spec.loader.exec_module(module)
+    try:
+        module_spec.loader.exec_module(module)
+    except Exception as error:  # the file is the user's: whatever it raises is theirs to see
+        raise UserError(f"{file}{_line_of(error, file)}: {type(error).__name__}: {error}") from error
     found = [value for value in vars(module).values() if isinstance(value, Game)]
     if not found:
         raise UserError(f"{file} defines no game: expected a Game at its top level, as in examples/")
@@ -100,6 +104,14 @@ def register(game: Game) -> None:
     if known is not None and known() is not game:
         raise UserError(f"there is a game named '{game.name}' already: give yours another name")
     REGISTRY[game.name] = lambda name=game.name: game
+
+
+def _line_of(error: Exception, file: Path) -> str:
+    """` line 12`: where in a file an error arose."""
+    if isinstance(error, SyntaxError):
+        return f" line {error.lineno}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return f" line {frames[-1].lineno}" if frames else ""
 
 
 @lru_cache(maxsize=1)

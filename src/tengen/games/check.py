@@ -4,7 +4,9 @@ Each check is a function over sampled positions that returns None, or what went 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,10 @@ class Finding:
 
 def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator[Finding]:
     """One finding after another. The first that fails usually explains the others."""
-    yield Finding("functions are compiled", 1, functions_are_compiled(game))
+    problem = functions_are_compiled(game)
+    yield Finding("functions are compiled", 1, problem)
+    if problem:
+        return
     samples, problem = sample_positions(game, num_positions, seed)
     yield Finding("random games end by the rules", len(samples), problem)
     if problem:
@@ -194,22 +199,35 @@ def integer_round_trip(game: Game, sample: Sample) -> str | None:
 def compiled_equals_interpreted(game: Game, sample: Sample) -> str | None:
     state = sample.state.copy()
     mask, planes = _buffers(game)
-    _python(game.legal)(state, mask)
-    if not np.array_equal(mask, game.legal_mask(state)):
-        return "legal"
-    _python(game.planes)(state, planes)
-    if not np.array_equal(planes, _planes(game, state)):
-        return "planes"
-    is_over, value = _python(game.outcome)(state)
-    if (bool(is_over), float(value)) != game.outcome(state):
-        return "outcome"
-    if not is_over:
-        action = int(np.flatnonzero(mask)[len(sample.actions) % mask.sum()])
-        next_state = np.empty_like(state)
-        _python(game.play)(state, action, next_state)
-        if not np.array_equal(next_state, game.after(state, action)):
-            return f"play of action {action}"
+    with np.errstate(over="ignore"):  # bit tricks wrap around, compiled or not
+        interpreted(game.legal)(state, mask)
+        interpreted(game.planes)(state, planes)
+        is_over, value = interpreted(game.outcome)(state)
+        if not np.array_equal(mask, game.legal_mask(state)):
+            return "legal"
+        if not np.array_equal(planes, _planes(game, state)):
+            return "planes"
+        if (bool(is_over), float(value)) != game.outcome(state):
+            return "outcome"
+        if not is_over:
+            choices = np.flatnonzero(mask)
+            action = int(choices[len(sample.actions) % len(choices)])
+            next_state = np.empty_like(state)
+            interpreted(game.play)(state, action, next_state)
+            if not np.array_equal(next_state, game.after(state, action)):
+                return f"play of action {action}"
     return None
+
+
+@lru_cache(maxsize=256)
+def interpreted(kernel: Any) -> Callable[..., Any]:
+    """A kernel as Python runs it, with every kernel it calls interpreted too."""
+    function = kernel.py_func
+    names = dict(function.__globals__)
+    for word in function.__code__.co_names:
+        if hasattr(names.get(word), "py_func"):
+            names[word] = interpreted(names[word])
+    return FunctionType(function.__code__, names, function.__name__)
 
 
 def move_names(game: Game) -> str | None:
@@ -236,7 +254,7 @@ def rollouts_agree(game: Game, seed: int) -> str | None:
         if not game.outcome(end)[0] or tuple(end[: len(game.header)]) != game.header:
             return "rollout does not leave a finished game of the same header"
     own = lift(game).playouts(state, count, random) / count
-    plain = Game(**{**vars(game), "rollout": None})
+    plain = replace(game, rollout=None)
     by_rules = lift(plain).playouts(state, count, random) / count
     # Results lie in [-1, 1]: the difference of two means has a standard deviation of at most √(2 / count).
     if abs(own - by_rules) > 5 * (2 / count) ** 0.5:
@@ -248,7 +266,10 @@ def _first_problem(
     game: Game, function: Callable[[Game, Sample], str | None], samples: list[Sample]
 ) -> str | None:
     for sample in samples:
-        problem = function(game, sample)
+        try:
+            problem = function(game, sample)
+        except Exception as error:  # noqa: BLE001 (a broken game may break anything: that is a finding too)
+            problem = f"{type(error).__name__}: {error}"
         if problem:
             return problem + _where(game, sample.actions)
     return None
@@ -266,8 +287,3 @@ def _planes(game: Game, state: State) -> Planes:
     planes = np.empty(game.planes_shape, np.float32)
     game.planes(state, planes)
     return planes
-
-
-def _python(function: Any) -> Callable[..., Any]:
-    """The function as Python runs it, not compiled."""
-    return function.py_func  # type: ignore[no-any-return]

@@ -1,11 +1,11 @@
 """Connect 4 and its relatives: stones fall to the bottom of a column, k in a row wins.
 
-     0  1  2  3  4  5  6      An action is a column.
-     7  8  9 10 11 12 13
-    14 15 16 17 18 19 20      state: rows, cols, k (the header); the cells from the top row (0 empty,
-    21 22 23 24 25 26 27      1 first, 2 second player); then
-    28 29 30 31 32 33 34         -4 stones on the board    -3 result (0 not over, 1, 2, 3 a draw)
-    35 36 37 38 39 40 41         -2 last action            -1 player to move
+ 0  1  2  3  4  5  6      An action is a column.
+ 7  8  9 10 11 12 13
+14 15 16 17 18 19 20      state: rows, cols, k (the header); the cells from the top row (0 empty,
+21 22 23 24 25 26 27      1 first, 2 second player); then
+28 29 30 31 32 33 34         -4 stones on the board    -3 result (0 not over, 1, 2, 3 a draw)
+35 36 37 38 39 40 41         -2 last action            -1 player to move
 """
 
 import numpy as np
@@ -16,10 +16,10 @@ from tengen.games import symmetry
 from tengen.games.coordinates import MAX_SIDE, Columns
 from tengen.games.game import Game, Mask, Planes, Random, State
 from tengen.games.randomness import random_below
+from tengen.games.result import DRAW, RESULT, outcome
 
 HEADER = 3
-STONES, RESULT, LAST_ACTION, TO_MOVE = -4, -3, -2, -1
-DRAW = 3
+STONES, LAST_ACTION, TO_MOVE = -4, -2, -1
 
 
 @njit(cache=True)
@@ -78,15 +78,6 @@ def play(state: State, action: int, next_state: State) -> None:
         next_state[RESULT] = me
     elif next_state[STONES] == rows * cols:
         next_state[RESULT] = DRAW
-
-
-@njit(cache=True)
-def outcome(state: State) -> tuple[bool, float]:
-    """(is_over, value): +1, 0 or -1 for the player to move."""
-    result = state[RESULT]
-    if result == 0 or result == DRAW:
-        return result != 0, 0.0
-    return True, 1.0 if result == state[TO_MOVE] else -1.0
 
 
 @njit(cache=True)

@@ -19,13 +19,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from tengen.errors import UserError
 from tengen.games import symmetry
 from tengen.games.coordinates import Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
 from tengen.games.randomness import random_below
+from tengen.games.result import RESULT, outcome
 
 HEADER = 1
-STONES, RESULT, LAST_ACTION, TO_MOVE = -4, -3, -2, -1
+STONES, LAST_ACTION, TO_MOVE = -4, -2, -1
 MAX_SIZE = 19
 
 RING = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))  # (row, col) from a cell
@@ -46,6 +48,17 @@ def legal(state: State, mask: Mask) -> None:
 
 
 @njit(cache=True, forceinline=True)
+def is_mine(state: State, row: int, col: int, me: int) -> bool:
+    """Is there a stone of `me` on a cell, or is it off the board beyond an edge of `me`?"""
+    size = state[0]
+    if row < 0 or row >= size:
+        return me == 1
+    if col < 0 or col >= size:
+        return me == 2
+    return bool(state[HEADER + row * size + col] == me)
+
+
+@njit(cache=True, forceinline=True)
 def joins_something(state: State, cell: int, me: int) -> bool:
     """Does a stone of `me` join two things, groups or an edge, that did not touch beside it?
 
@@ -61,17 +74,6 @@ def joins_something(state: State, cell: int, me: int) -> bool:
         changes += here != before
         before = here
     return changes > 2
-
-
-@njit(cache=True, forceinline=True)
-def is_mine(state: State, row: int, col: int, me: int) -> bool:
-    """Is there a stone of `me` on a cell, or is it off the board beyond an edge of `me`?"""
-    size = state[0]
-    if row < 0 or row >= size:
-        return me == 1
-    if col < 0 or col >= size:
-        return me == 2
-    return bool(state[HEADER + row * size + col] == me)
 
 
 @njit(cache=True, forceinline=True)
@@ -136,15 +138,6 @@ def play(state: State, action: int, next_state: State) -> None:
 
 
 @njit(cache=True)
-def outcome(state: State) -> tuple[bool, float]:
-    """(is_over, value): +1 or -1 for the player to move, 0 while the game goes on."""
-    result = state[RESULT]
-    if result == 0:
-        return False, 0.0
-    return True, 1.0 if result == state[TO_MOVE] else -1.0
-
-
-@njit(cache=True)
 def planes(state: State, out: Planes) -> None:
     """My stones, the opponent's, the opponent's last move, ones if the first player is to move."""
     size, me = state[0], state[TO_MOVE]
@@ -200,7 +193,7 @@ def settle(state: State) -> None:
 def game(name: str = "hex", size: int = 11) -> Game:
     """The game on a board of size × size: `hex:size=13`."""
     if not 2 <= size <= MAX_SIZE:
-        raise ValueError(f"{name}: size is 2-{MAX_SIZE}, got {size}")
+        raise UserError(f"{name}: size is 2-{MAX_SIZE}, got {size}")
     num_cells = size * size
     return Game(
         name=name,

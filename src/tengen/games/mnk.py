@@ -27,10 +27,10 @@ from tengen.games.coordinates import MAX_SIDE, Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
 from tengen.games.randomness import random_below
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge, mark_forbidden
+from tengen.games.result import DRAW, RESULT, outcome
 
 HEADER = 4
-STONES, RESULT, LAST_ACTION, TO_MOVE = -4, -3, -2, -1
-DRAW = 3
+STONES, LAST_ACTION, TO_MOVE = -4, -2, -1
 
 RULES = ("freestyle", "standard", "renju", "caro", "caro-exact")
 FREESTYLE, STANDARD, RENJU, CARO, CARO_EXACT = range(5)
@@ -129,15 +129,6 @@ def update_forbidden(state: State) -> None:
     for i in range(num_cells):
         if state[HEADER + i] == FORBIDDEN:
             state[HEADER + i] = 0
-
-
-@njit(cache=True)
-def outcome(state: State) -> tuple[bool, float]:
-    """(is_over, value): +1, 0 or -1 for the player to move."""
-    result = state[RESULT]
-    if result == 0 or result == DRAW:
-        return result != 0, 0.0
-    return True, 1.0 if result == state[TO_MOVE] else -1.0
 
 
 @njit(cache=True)

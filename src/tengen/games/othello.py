@@ -21,14 +21,15 @@ left corner of this one:
 import numpy as np
 from numba import njit
 
+from tengen.errors import UserError
 from tengen.games import symmetry
 from tengen.games.coordinates import Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
 from tengen.games.randomness import random_below
+from tengen.games.result import DRAW, RESULT, outcome
 
 HEADER = 1
-RESULT, LAST_ACTION, TO_MOVE = -3, -2, -1
-DRAW = 3
+LAST_ACTION, TO_MOVE = -2, -1
 
 NONE, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 COLUMN_A = np.uint64(0x0101010101010101)
@@ -173,15 +174,6 @@ def play(state: State, action: int, next_state: State) -> None:
 
 
 @njit(cache=True)
-def outcome(state: State) -> tuple[bool, float]:
-    """(is_over, value): +1, 0 or -1 for the player to move."""
-    result = state[RESULT]
-    if result == 0 or result == DRAW:
-        return result != 0, 0.0
-    return True, 1.0 if result == state[TO_MOVE] else -1.0
-
-
-@njit(cache=True)
 def planes(state: State, out: Planes) -> None:
     """My stones, the opponent's, the opponent's last move unless a pass, ones if the first player moves."""
     size, me = state[0], state[TO_MOVE]
@@ -239,7 +231,7 @@ def settle(state: State) -> None:
 def game(name: str = "othello", size: int = 8) -> Game:
     """The game on a board of 4×4, 6×6 or 8×8: `othello:size=6`."""
     if size not in (4, 6, 8):
-        raise ValueError(f"{name}: size is 4, 6 or 8, got {size}")
+        raise UserError(f"{name}: size is 4, 6 or 8, got {size}")
     num_cells = size * size
     return Game(
         name=name,

@@ -1,4 +1,4 @@
-"""The syntax of psq, the game files of piskvork and of the Gomocup referee.
+"""psq, the game files of piskvork and of the Gomocup referee, for five in a row.
 
     Piskvorky 15x15, 11:11, 0      width x height, the players' levels, who starts: 0 or 1
     8,8,0                          x,y,milliseconds: from 1 at the left, from 1 at the top
@@ -6,106 +6,80 @@
     Ann                            the players; missing in games saved by hand
     Bob
     -1                             why the game ended
-    1,gomoku15                     Gomocup only: the winner (0 a draw) and the tournament
+    1,gomoku15                     the referee's: the winner (0 a draw) and the tournament
 
-The rule of the game is not in the file. We write the referee's form and put our game's name where it has
-the tournament's; then lines such as `date: 2026-09-10`, which piskvork does not look at.
-Sources: openPsq and savePsq in piskvork's game.cpp, extend_pos in GomocupJudge's server.py.
+The rule of the game is not in the file; a tournament's name may tell, else it is freestyle. We write the
+referee's form with our name for the game as the tournament, then lines such as `date: 2026-09-10`, at
+which piskvork does not look. Sources: openPsq and savePsq in piskvork's game.cpp, extend_pos and end in
+GomocupJudge's server.py.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from tengen import games
 from tengen.errors import UserError
 from tengen.games import mnk
-from tengen.games.sgf import shown
+from tengen.games.position import Position
+from tengen.games.reading import at_line, check_size, five_in_a_row, play, rule_named, shown, split_lines
 
 HEADER = re.compile(r"Piskvorky\s+([0-9]{1,3})\s*x\s*([0-9]{1,3})\s*(?:,(.*))?", re.IGNORECASE)
 LEVELS_AND_START = re.compile(r"\s*[0-9]+\s*:\s*[0-9]+\s*,\s*([0-9]+)\s*")
 MOVE = re.compile(r"\s*(-?[0-9]{1,9})\s*,\s*(-?[0-9]{1,9})\s*(?:,\s*-?[0-9]*\s*)?")
 CODE = re.compile(r"\s*-?[0-9]+\s*")
 OUTCOME = re.compile(r"\s*(-?[0-9])\s*,(.*)")
-
-# How files name a rule, by its first letters; the numbers are Gomocup's.
-RULES = {
-    "caro-exact": "caro-exact", "9": "caro-exact",
-    "caro": "caro", "8": "caro",
-    "free": "freestyle", "gomoku": "freestyle", "0": "freestyle",
-    "renju": "renju", "rif": "renju", "4": "renju",
-    "standard": "standard", "1": "standard",
-}  # fmt: skip
+WINNERS = {"1-0": "1", "0-1": "2", "1/2": "0", "*": "-1"}
 
 
-@dataclass(frozen=True)
-class Psq:
-    """What a file says."""
+def render(position: Position, facts: dict[str, str]) -> str:
+    """A game and its facts (first, second, result, date, comment) as a file."""
+    game = position.game
+    if game.play is not mnk.play or game.header[2] != 5:
+        raise UserError(f"psq is for five in a row, not for {game.name}: use text")
+    players = [facts["first"], facts["second"]]
+    for player in players:
+        if MOVE.fullmatch(player):
+            raise UserError(f"a psq file cannot hold a player named '{player}': it reads as a move")
+    moves = [f"{cell % game.cols + 1},{cell // game.cols + 1},0" for cell in position.actions]
+    outcome = f"{WINNERS[facts['result']]},{game.name}"
+    others = [f"{key}: {facts[key]}" for key in ("date", "comment") if facts[key]]
+    header = f"Piskvorky {game.cols}x{game.rows}, 11:11, 0"
+    return "\n".join([header, *moves, *players, "-1", outcome, *others]) + "\n"
 
-    rows: int
-    cols: int
-    cells: tuple[int, ...]  # the moves: row · cols + col, from the top left
-    players: tuple[str, str]  # who moves first, who second
-    winner: int | None = None  # 0 a draw, 1, 2; None if the file does not say
-    event: str = ""  # the tournament, or our game
-    facts: Mapping[str, str] = field(default_factory=dict)  # lines `key: value` at the end
-    lines: tuple[int, ...] = ()  # where the moves are
-    event_line: int = 1
 
-
-def parse(text: str) -> Psq:
-    """What a file says; UserError with the line if it is not a psq."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip().split("\n")
+def parse(text: str, game: str | None = None) -> tuple[Position, dict[str, str]]:
+    """The game and the facts of a file."""
+    lines = split_lines(text.rstrip())
     rows, cols, second_starts = _header(lines[0])
-    cells: dict[int, int] = {}  # by line
+    moves: dict[int, tuple[int, int]] = {}  # line: x, y
     for number, line in enumerate(lines[1:], start=2):
         move = MOVE.fullmatch(line)
         if move:
-            cells[number] = _cell(rows, cols, int(move[1]), int(move[2]), number)
+            moves[number] = int(move[1]), int(move[2])
         elif line.strip():
             break
-    players, rest = _players(lines, end=max(cells, default=1))
+    players, rest = _players(lines, end=max(moves, default=1))
     outcome = OUTCOME.fullmatch(lines[rest]) if rest < len(lines) else None
-    facts = [line.partition(":") for line in lines[rest + 1 :]]
-    return Psq(
-        rows,
-        cols,
-        tuple(cells.values()),
-        (players[1], players[0]) if second_starts else players,
-        winner=int(outcome[1]) if outcome and outcome[1] in "012" else None,
-        event=outcome[2].strip() if outcome else "",
-        facts={key.strip(): value.strip() for key, _, value in facts},
-        lines=tuple(cells),
-        event_line=rest + 1,
-    )
+    winner, event = (outcome[1], outcome[2].strip()) if outcome else ("", "")
+    is_ours = event.partition(":")[0] in ("mnk", *games.names())
 
+    with at_line(rest + 1 if is_ours and game is None else 1):
+        if game is None:
+            game = event if is_ours else five_in_a_row(rows, cols, rule_named(event) or "freestyle")
+        position = Position.start(game)
+        if position.game.play is not mnk.play:
+            raise UserError(f"psq is for five in a row, not for {game}")
+        check_size(position.game, rows, cols)
+    for number, (x, y) in moves.items():
+        with at_line(number):
+            if not (1 <= x <= cols and 1 <= y <= rows):
+                raise UserError(f"x is 1-{cols} and y is 1-{rows}, got {x},{y}")
+            position = play(position, position.game.moves.name((y - 1) * cols + x - 1))
 
-def render(psq: Psq) -> str:
-    """The file."""
-    for player in psq.players:
-        if MOVE.fullmatch(player):
-            raise UserError(f"a psq file cannot hold the player's name '{player}': it would be read as a move")
-    moves = [f"{cell % psq.cols + 1},{cell // psq.cols + 1},0" for cell in psq.cells]
-    outcome = f"{-1 if psq.winner is None else psq.winner},{psq.event}"
-    facts = [f"{key}: {value}" for key, value in psq.facts.items()]
-    header = f"Piskvorky {psq.cols}x{psq.rows}, 11:11, 0"
-    return "\n".join([header, *moves, *psq.players, "-1", outcome, *facts]) + "\n"
-
-
-def rule_named(text: str) -> str | None:
-    """The rule that `Freestyle15_1`, `Renju` or `4` means; None if it is none of ours."""
-    name = text.strip().lower()
-    return next((rule for start, rule in RULES.items() if name.startswith(start)), None)
-
-
-def five_in_a_row(rows: int, cols: int, rule: str) -> str:
-    """Our name for the game: `renju15`, or `mnk:rows=7,cols=9,k=5,rule=renju` if it has none of its own."""
-    header = (rows, cols, 5, mnk.RULES.index(rule))
-    for name in games.names():
-        game = games.find(name)
-        if game.play is mnk.play and game.header == header:
-            return name
-    return f"mnk:rows={rows},cols={cols},k=5,rule={rule}"
+    facts = {key.strip(): value for key, _, value in (line.partition(":") for line in lines[rest + 1 :])}
+    facts["first"], facts["second"] = players[::-1] if second_starts else players
+    # The referee's winner is an engine, not a colour: where the board does not tell, we do not know.
+    facts["result"] = {code: result for result, code in WINNERS.items()}.get(winner, "") if is_ours else ""
+    return position, facts
 
 
 def _header(line: str) -> tuple[int, int, bool]:
@@ -115,30 +89,22 @@ def _header(line: str) -> tuple[int, int, bool]:
         raise UserError(f"line 1: expected 'Piskvorky 15x15, 11:11, 0', got '{shown(line)}'")
     start = LEVELS_AND_START.fullmatch(match[3] or "")
     if start and start[1] not in ("0", "1"):
-        raise UserError(f"line 1: expected who starts, 0 or 1, at the end, got '{start[1]}'")
+        raise UserError(f"line 1: expected 0 or 1 at the end, who starts, got {start[1]}")
     return int(match[2]), int(match[1]), start is not None and start[1] == "1"
 
 
-def _cell(rows: int, cols: int, x: int, y: int, line: int) -> int:
-    if not 1 <= x <= cols:
-        raise UserError(f"line {line}: x is 1-{cols}, got {x}")
-    if not 1 <= y <= rows:
-        raise UserError(f"line {line}: y is 1-{rows}, got {y}")
-    return (y - 1) * cols + x - 1
-
-
 def _players(lines: list[str], end: int) -> tuple[tuple[str, str], int]:
-    """The players and where the line with the winner would be, given where the moves end.
+    """The players and the place of the line with the winner, given where the moves end.
 
-    After the moves come [code], [player, player] or [player, player, code]; anything else there is
-    most likely a broken move, and the moves behind it must not be lost.
+    After the moves come [code], [player, player] or [player, player, code]. Anything else is most likely
+    a broken move, and the moves behind it must not be lost.
     """
     tail = lines[end : end + 3]
     codes = [CODE.fullmatch(line) is not None for line in tail]
-    if codes in ([], [True]) or codes[:2] == [True, False] and codes[2:] != [True]:
+    if codes in ([], [True], [True, False], [True, False, False]):
         return ("", ""), end + 1
     is_named = codes[2] if len(codes) == 3 else codes == [False, False]
-    for i in range(len(tail[:2])):
-        if not is_named or MOVE.fullmatch(tail[i]):
-            raise UserError(f"line {end + i + 1}: expected x,y,milliseconds or a player, got '{shown(tail[i])}'")
+    for number, line in enumerate(tail[:2], start=end + 1):
+        if not is_named or MOVE.fullmatch(line):
+            raise UserError(f"line {number}: expected x,y,milliseconds or a player, got '{shown(line)}'")
     return (tail[0], tail[1]), end + 3

@@ -31,4 +31,5 @@ def next_random(random: npt.NDArray[np.uint64]) -> np.uint64:
 @njit(cache=True)
 def random_below(random: npt.NDArray[np.uint64], limit: int) -> int:
     """A number from 0 to limit - 1; limit below 2**31. Its bias is below limit / 2**32."""
-    return int(((next_random(random) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
+    scaled = (next_random(random) >> np.uint64(32)) * np.uint64(limit)
+    return np.int64(scaled >> np.uint64(32))  # type: ignore[return-value]  # Numba's int() would stay unsigned

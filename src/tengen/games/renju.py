@@ -126,6 +126,12 @@ def side(state: "State", point: int, step: int, room: int) -> np.uint64:
     return code
 
 
+@njit(cache=True, forceinline=True)
+def line_through(state: "State", point: int, step: int, room_behind: int, room_ahead: int) -> int:
+    """The entry of LINES for black at a point, in one direction."""
+    return int(LINES[side(state, point, -step, room_behind), side(state, point, step, room_ahead)])
+
+
 @njit(cache=True)
 def look(state: "State", point: int) -> int:
     """Black's move at an empty point, judged without asking whether its threes are real.
@@ -135,14 +141,10 @@ def look(state: "State", point: int) -> int:
     rows, cols = int(state[0]), int(state[1])
     row, col = point // cols, point % cols
     up, down, left, right = row, rows - 1 - row, col, cols - 1 - col
-    east = LINES[side(state, point, -1, left), side(state, point, 1, right)]
-    south = LINES[side(state, point, -cols, up), side(state, point, cols, down)]
-    southeast = LINES[
-        side(state, point, -cols - 1, min(up, left)), side(state, point, cols + 1, min(down, right))
-    ]
-    southwest = LINES[
-        side(state, point, 1 - cols, min(up, right)), side(state, point, cols - 1, min(down, left))
-    ]
+    east = line_through(state, point, 1, left, right)
+    south = line_through(state, point, cols, up, down)
+    southeast = line_through(state, point, cols + 1, min(up, left), min(down, right))
+    southwest = line_through(state, point, cols - 1, min(up, right), min(down, left))
     together = east | south | southeast | southwest
     if together & FIVE_BIT:
         return FIVE
@@ -285,9 +287,9 @@ def mark_forbidden(state: "State") -> None:
             if three | four:
                 for i in range(first, last + 1):
                     bit = np.uint64(i + 1)
-                    made[base + i * step] += (
-                        (three >> bit & ONE) + ((four >> bit & ONE) + (twice >> bit & ONE)) * SIXTEEN
-                    )
+                    made[base + i * step] += (three >> bit & ONE) + (
+                        (four >> bit & ONE) + (twice >> bit & ONE)
+                    ) * SIXTEEN
 
     for point in range(rows * cols):
         if (made[point] >= 32 or made[point] & 15 >= 2) and judge(state, point) >= OVERLINE:
