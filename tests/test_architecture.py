@@ -15,7 +15,7 @@ LAYERS = (
     "games", "evaluators", "search", "tactics", "players", "workers", "arena",
     "nets", "training", "protocols", "web", "bench", "cli",
 )  # fmt: skip
-BOTTOM = {"errors", "kernel_cache"}  # single files that everybody may import
+BOTTOM = {"errors", "files", "kernel_cache"}  # single files that everybody may import
 
 HEAVY = {
     "torch": ("nets/", "training/learner.py"),

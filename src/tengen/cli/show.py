@@ -20,6 +20,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Show a position: in colour in a terminal, plain when piped."""
+    from tengen import files
     from tengen.games import records
     from tengen.games.position import Position
 
@@ -31,7 +32,7 @@ def show(
         position = position.play(move)
 
     if svg is not None:
-        records.write_file(svg, position.svg())
+        files.write_text(svg, position.svg())
     if save is not None:
         records.write(records.Record.from_position(position), save)
     if as_json:

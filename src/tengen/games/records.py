@@ -17,13 +17,11 @@ Text is for every game and for people:
     4 4 3 5            run together, 4435, is read too
 """
 
-import os
 import re
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from tengen import games
+from tengen import files, games
 from tengen.errors import UserError
 from tengen.games import psq, sgf
 from tengen.games.position import Position
@@ -89,12 +87,7 @@ def write(record: Record, path: Path | str) -> None:
     """Writes a file; its ending chooses the form: .sgf, .psq, anything else is text."""
     file = Path(path)
     text = {".sgf": to_sgf, ".psq": to_psq}.get(file.suffix.lower(), to_text)(record)
-    partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")  # renamed when it is complete
-    try:
-        partial.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)
+    files.write_text(file, text)
 
 
 def read(path: Path | str, game: str | None = None) -> Record:
@@ -102,9 +95,10 @@ def read(path: Path | str, game: str | None = None) -> Record:
     file = Path(path)
     if game is not None:
         games.find(game)  # a mistake here is not the file's
+    data = files.read_bytes(file)
     from_form = {".sgf": from_sgf, ".psq": from_psq}.get(file.suffix.lower(), from_text)
     try:
-        return from_form(_decode(file.read_bytes()), game)
+        return from_form(_decode(data), game)
     except ValueError as error:
         between = " " if str(error).startswith("line ") else ": "
         raise UserError(f"{file.name}{between}{error}") from None

@@ -200,7 +200,7 @@ def _result(text: str) -> str:
 def _check_set_up(game: Game, properties: list[Property]) -> None:
     """Stones may be set up if they are those of the first position."""
     set_up = [found for found in properties if found.name in ("AB", "AW", "AE")]
-    stones = {}
+    stones: dict[str, int] = {}
     for found in set_up:
         with at_line(found.line):
             stones |= {_move(game, value): "EBW".index(found.name[1]) for value in found.values}
