@@ -174,7 +174,6 @@ def test_renju_boards_hold_every_kind_of_point() -> None:
     assert deep >= 3
 
 
-@pytest.mark.xfail(strict=True, reason="mark_forbidden looks at no point at the end of a black six")
 def test_renju_overline_beside_an_overline() -> None:
     """No game leads here, but a board can be set up so."""
     board = slow_rules.read(["........", ".XXXXXX.", "........"])

@@ -17,6 +17,7 @@ from tengen.games.game import Game, Mask, Planes, Random, State
 from tengen.games.randomness import random_below
 
 Kernel = Callable[..., Any]  # Numba's compiled functions
+Ints = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,30 @@ class BatchedGame:
     def planes(self, states: State, out: Planes) -> None:
         """out[b] = what a network sees of states[b];  [B, S] → [B, C, H, W]"""
         self.loops.planes(states, out)
+
+    def expand(
+        self,
+        states: State,
+        parents: Ints,
+        actions: Ints,
+        leaves: Ints,
+        is_new: Mask,
+        to_move: Ints,
+        ended: Ints,
+        waiting: Ints,
+        waiting_states: State,
+        waiting_legal: Mask,
+    ) -> int:
+        """Makes the states of new nodes in a pool: states[leaf] = states[parents[leaf]] after actions[leaf].
+
+        ended[leaf] = 0 not over, 1 won, 2 lost, 3 drawn for the player to move. Those not over are listed
+        in `waiting`, with copies of their states and their legal actions; returns how many there are.
+        """
+        return int(
+            self.loops.expand(
+                states, parents, actions, leaves, is_new, to_move, ended, waiting, waiting_states, waiting_legal
+            )
+        )
 
     def playouts(self, state: State, count: int, random: Random) -> float:
         """The sum of the results of random games from a state, for the player to move there."""
@@ -120,6 +145,46 @@ class Loops:
                 planes_one(states[b], out[b])
 
         return planes
+
+    @cached_property
+    def expand(self) -> Kernel:
+        play_one, outcome_one, legal_one = self._play, self._outcome, self._legal
+
+        @njit(nogil=True)
+        def expand(
+            states: State,
+            parents: Ints,
+            actions: Ints,
+            leaves: Ints,
+            is_new: Mask,
+            to_move: Ints,
+            ended: Ints,
+            waiting: Ints,
+            waiting_states: State,
+            waiting_legal: Mask,
+        ) -> int:
+            count = 0
+            for slot in range(leaves.size):
+                if not is_new[slot]:
+                    continue
+                leaf = leaves[slot]
+                state = states[leaf]
+                if parents[leaf] >= 0:  # a root's state is there already
+                    play_one(states[parents[leaf]], actions[leaf], state)
+                to_move[leaf] = state[-1]
+                is_over, value = outcome_one(state)
+                if is_over:
+                    ended[leaf] = 3 if value == 0 else 1 if value > 0 else 2
+                    continue
+                ended[leaf] = 0
+                waiting[count] = leaf
+                for i in range(state.size):
+                    waiting_states[count, i] = state[i]
+                legal_one(state, waiting_legal[count])
+                count += 1
+            return count
+
+        return expand
 
     @cached_property
     def rollout(self) -> Kernel:

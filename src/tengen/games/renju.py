@@ -47,7 +47,7 @@ POINT, BEFORE, THREES, ASKED, REAL = range(5)
 
 FIVE_BIT, OVERLINE_BIT = 1 << 8, 1 << 9
 THREE_BITS = 63
-ONE, TWO, THREE, FOUR, SIXTEEN = (np.uint64(n) for n in (1, 2, 3, 4, 16))
+ONE, TWO, THREE, FOUR, FIVE_LONG, SIXTEEN = (np.uint64(n) for n in (1, 2, 3, 4, 5, 16))
 
 
 @njit(cache=True)
@@ -240,7 +240,9 @@ def promising(black: np.uint64, empty: np.uint64) -> tuple[np.uint64, np.uint64,
     for _ in range(5):
         four, twice = four | windows & empty, twice | four & windows
         windows <<= ONE
-    return three, four, twice
+    # Beside five in a row or more; no game goes on from there, but a board can be set up so.
+    row = black & b1 & b2 & b3 & b4
+    return three, four, twice | (row >> ONE | row << FIVE_LONG) & empty
 
 
 @njit(cache=True)
