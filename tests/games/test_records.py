@@ -143,7 +143,7 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a psq file cannot hold a player named '8,8': it reads as a move"):
         write(Record("gomoku15", players=("8,8", "Bob")), file)
     assert file.read_text() == before
-    with pytest.raises(UserError, match="cannot write .*No such file"):
+    with pytest.raises(UserError, match="cannot write"):
         write(Record("gomoku15"), tmp_path / "missing" / "game.sgf")
     assert [path.name for path in tmp_path.iterdir()] == ["game.psq"]
 

@@ -65,7 +65,16 @@ class BatchedGame:
         """
         return int(
             self.loops.expand(
-                states, parents, actions, leaves, is_new, to_move, ended, waiting, waiting_states, waiting_legal
+                states,
+                parents,
+                actions,
+                leaves,
+                is_new,
+                to_move,
+                ended,
+                waiting,
+                waiting_states,
+                waiting_legal,
             )
         )
 
