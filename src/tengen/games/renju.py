@@ -222,7 +222,8 @@ def judge(state: "State", point: int) -> int:
 def along(board: Rows, row: int, steps: int, down: int, right: int) -> np.uint32:
     """The cells so many steps away in a direction, each brought to the bit of the cell it is seen from."""
     away = steps * right
-    return board[np.uint64(row + steps * down)] >> np.uint32(max(away, 0)) << np.uint32(max(-away, 0))
+    cells: np.uint32 = board[np.uint64(row + steps * down)]  # unsigned: no check for being negative
+    return cells >> np.uint32(max(away, 0)) << np.uint32(max(-away, 0))
 
 
 @njit(cache=True)
