@@ -12,12 +12,14 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
+DECORATORS = (b"njit", b"@kernel", b"@inlined")  # the last two are search/tree.py's
 FOLDERS_KEPT = 4  # several checkouts may share the per-user folder; each needs its own
 
 
 def kernel_sources(package: Path = PACKAGE) -> list[Path]:
-    """The sources that hold kernels: those in which the decorator appears."""
-    return [path for path in sorted(package.rglob("*.py")) if b"njit" in path.read_bytes()]
+    """The sources that hold kernels: those in which a decorator of theirs appears."""
+    sources = sorted(package.rglob("*.py"))
+    return [path for path in sources if any(word in path.read_bytes() for word in DECORATORS)]
 
 
 def sources_hash(package: Path = PACKAGE) -> str:

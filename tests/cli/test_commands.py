@@ -123,6 +123,15 @@ def test_check_passes_a_game_from_outside_and_fails_a_broken_one(tmp_path: Path)
     assert "plane 0 should show the stones of the player to move" in findings["planes show the board"]
 
 
+def test_a_game_from_outside_runs_again_from_its_kept_kernels(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(CONNECT6.read_text())
+    first, second = (result("--games", file, "show", "connect6", "f6", "e7") for _ in range(2))
+    assert first == second
+    file.write_text(CONNECT6.read_text().replace("% 2 == 1:  #", "% 2 == 5:  #"))  # the turn never passes
+    assert "X to move" in result("--games", file, "show", "connect6", "f6", "e7", "a1", "a2")
+
+
 def test_a_game_file_with_an_error_in_it_is_named_with_the_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import numpy\nnumpy.no_such_thing\n")

@@ -4,8 +4,10 @@ Games from outside the package come from an entry point of the group `tengen.gam
 given to `load_file` (`tengen --games FILE`).
 """
 
+import hashlib
 import importlib.util
 import inspect
+import sys
 import traceback
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -82,10 +84,13 @@ def load_file(path: Path | str) -> list[str]:
     file = Path(path)
     if not file.is_file():
         raise UserError(f"no such game file: {file}")
-    module_spec = importlib.util.spec_from_file_location(file.stem, file)
+    # Numba finds the module of a kernel it has kept by its name, in this process and in later ones.
+    name = f"tengen_game_{file.stem}_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]}"
+    module_spec = importlib.util.spec_from_file_location(name, file)
     if module_spec is None or module_spec.loader is None:
         raise UserError(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(module_spec)
+    sys.modules[name] = module
     try:
         module_spec.loader.exec_module(module)
     except Exception as error:  # the file is the user's: whatever it raises is theirs to see
