@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import tengen
-from tengen.cli import bench, check, demo, games, perft, show
+from tengen.cli import analyse, bench, check, demo, games, perft, show
 from tengen.errors import UserError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command()(games.games)
 app.command()(show.show)
+app.command()(analyse.analyse)
 app.command()(check.check)
 app.command()(perft.perft)
 app.command()(demo.demo)

@@ -1,6 +1,7 @@
 """`tengen bench …`: speed, measured beside other systems in the same run."""
 
 import json
+import sys
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -51,3 +52,43 @@ def rules(
     print(f"{'':<24}{'gomoku15':>10}{'renju15':>10}{'ratio':>9}")
     for row in times:
         print(f"{row.what:<24}{row.gomoku15:>10,.0f}{row.renju15:>10,.0f}{row.ratio:>8.1f}×")
+
+
+@app.command()
+def search(
+    seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.5,
+    rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 5,
+    peers: Annotated[Path, typer.Option(help="The environment that `make peers` makes; or none.")] = PEERS,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Simulations a second on one core, in alternation with mctx + pgx on JAX and with OpenSpiel."""
+    from tengen.bench.peer import Peer
+    from tengen.bench.search import memory, one_core, search_rates
+
+    alone = str(peers) == "none"
+    rates = []
+    with (
+        one_core(),
+        nullcontext() if alone else Peer(peers, "mctx_pgx.py") as mctx,
+        nullcontext() if alone else Peer(peers, "openspiel_search.py") as openspiel,
+    ):
+        if not as_json:
+            print("simulations a second, one core; connect4 unless named\n")
+            print(f"{'search':<50}{'tengen':>12}{'peer':>12}{'ratio':>9}{'asked':>8}")
+        for rate in search_rates(seconds, rounds, mctx, openspiel):
+            rates.append(rate)
+            if as_json:
+                print(f"measured: {rate.search}", file=sys.stderr)
+                continue
+            theirs = f"{rate.theirs:>12,.0f}{rate.ratio:>8.1f}×" if rate.theirs else ""
+            asked = f"{rate.asked:>7.0f}×" if rate.theirs and rate.asked else " " * 8
+            name = f"  {rate.peer}" if rate.theirs else ""
+            print(f"{rate.search:<50}{rate.ours:>12,.0f}{theirs}{asked}{name}".rstrip(), flush=True)
+    sizes = memory()
+    if as_json:
+        print(json.dumps({"searches": [asdict(r) for r in rates], "memory": [asdict(m) for m in sizes]}))
+        return
+    print(f"\n{'trees':<50}{'bytes a node':>12}{'MiB':>12}{'asked':>9}")
+    for size in sizes:
+        asked = f"{size.asked:>7,.0f} ≥" if size.asked else ""
+        print(f"{size.trees:<50}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")

@@ -89,12 +89,14 @@ def load_file(path: Path | str) -> list[str]:
     module_spec = importlib.util.spec_from_file_location(name, file)
     if module_spec is None or module_spec.loader is None:
         raise UserError(f"{file} is not a Python file")
-    module = importlib.util.module_from_spec(module_spec)
-    sys.modules[name] = module
-    try:
-        module_spec.loader.exec_module(module)
-    except Exception as error:  # the file is the user's: whatever it raises is theirs to see
-        raise UserError(f"{file}{_line_of(error, file)}: {type(error).__name__}: {error}") from error
+    module = sys.modules.get(name) or importlib.util.module_from_spec(module_spec)
+    if name not in sys.modules:  # not loaded before
+        sys.modules[name] = module
+        try:
+            module_spec.loader.exec_module(module)
+        except Exception as error:  # the file is the user's: whatever it raises is theirs to see
+            del sys.modules[name]
+            raise UserError(f"{file}{_line_of(error, file)}: {type(error).__name__}: {error}") from error
     found = [value for value in vars(module).values() if isinstance(value, Game)]
     if not found:
         raise UserError(f"{file} defines no game: expected a Game at its top level, as in examples/")

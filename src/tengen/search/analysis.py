@@ -1,0 +1,180 @@
+"""What a search thinks of a position, for people and for programs: a table, a tree, JSON."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tengen.games import drawing
+from tengen.games.game import Game
+from tengen.games.position import Position
+from tengen.search.mcts import Search
+from tengen.search.prove import lower_bounds
+from tengen.search.result import Result, principal_variation
+from tengen.search.tree import DRAW, LOSS, NONE, UNKNOWN, WIN, Trees
+from tengen.search.uct import UctResult
+
+RESULTS = {UNKNOWN: None, WIN: "win", LOSS: "loss", DRAW: "draw"}
+
+
+@dataclass(frozen=True)
+class MoveInfo:
+    """One move at the root. Values and results are for the player to move there."""
+
+    move: str
+    visits: int
+    prior: float | None  # None: the search has no priors
+    value: float  # from -1 (lost) to 1 (won)
+    proven: str | None  # "win", "loss", "draw"
+    distance: int | None  # plies to the proven end
+    is_exact: bool  # is the distance exact? Else it is the length of the line found, a bound
+    line: list[str]  # the moves expected, this one first
+
+    @property
+    def ending(self) -> str:
+        """`win in 5`, `loss in ≤ 4`, `draw`, or nothing."""
+        if self.proven is None or self.proven == "draw":
+            return self.proven or ""
+        return f"{self.proven} in {'' if self.is_exact else '≤ '}{self.distance}"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A position as a search sees it; moves from the best to the worst."""
+
+    game: str
+    played: list[str]
+    to_move: int
+    search: str
+    simulations: int
+    value: float
+    best: str | None
+    moves: list[MoveInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+    def to_text(self, top: int = 10) -> str:
+        """A table for people."""
+        mover = ("first", "second")[self.to_move - 1]
+        lines = [
+            f"{self.search}, {self.simulations:,} simulations: {self.value:+.3f} for the {mover} player",
+            f"{'move':<6}{'visits':>9}{'prior':>8}{'value':>8}  {'proven':<12} line",
+        ]
+        for info in self.moves[:top]:
+            prior = "" if info.prior is None else f"{info.prior:.3f}"
+            numbers = f"{info.visits:>9,}{prior:>8}{info.value:>+8.3f}"
+            line = " ".join(info.line[:12])
+            lines.append(f"{info.move:<6}{numbers}  {info.ending:<12} {line}".rstrip())
+        if len(self.moves) > top:
+            lines.append(f"… and {len(self.moves) - top} more")
+        return "\n".join(lines)
+
+
+def of_search(position: Position, search: Search, tree: int = 0) -> Analysis:
+    """What a tree of a search has found; may be asked while the search goes on."""
+    game, result = position.game, search.result()
+    soonest = lower_bounds(search.trees)
+    infos = []
+    for child in children(search.trees, int(search.trees.roots[tree])):
+        action = int(search.trees.actions[child])
+        proven = int(result.proven[tree, action])
+        infos.append(
+            MoveInfo(
+                move=game.moves.name(action),
+                visits=int(result.visits[tree, action]),
+                prior=round(float(result.priors[tree, action]), 6),
+                value=round(float(result.q[tree, action]), 6),
+                proven=RESULTS[proven],
+                distance=int(result.distance[tree, action]) if proven in (WIN, LOSS) else None,
+                is_exact=proven != UNKNOWN and bool(soonest[child] == search.trees.distance[child]),
+                line=[game.moves.name(a) for a in principal_variation(search.trees, tree, action)],
+            )
+        )
+    return _analysis(position, type(search.settings).__name__, result, tree, infos)
+
+
+def of_uct(position: Position, result: UctResult) -> Analysis:
+    """What a search with rollouts has found."""
+    game = position.game
+    infos = []
+    for action in range(game.num_actions):
+        if result.visits[action] > 0:
+            proven = int(result.proven[action])
+            line = result.principal_variation if action == result.action else [action]
+            infos.append(
+                MoveInfo(
+                    move=game.moves.name(action),
+                    visits=int(result.visits[action]),
+                    prior=None,
+                    value=round(float(result.values[action]), 6),
+                    proven=RESULTS[proven],
+                    distance=int(result.distance[action]) if proven in (WIN, LOSS) else None,
+                    is_exact=bool(proven == WIN and result.distance[action] == 1),
+                    line=[game.moves.name(a) for a in line],
+                )
+            )
+    best = game.moves.name(int(result.action)) if result.action >= 0 else None
+    infos.sort(key=lambda info: (info.move == best, info.visits), reverse=True)
+    value = infos[0].value if infos else 0.0
+    return Analysis(
+        game.name, position.moves, position.to_move, "Uct", result.simulations, value, best, infos
+    )
+
+
+def _analysis(position: Position, name: str, result: Result, tree: int, infos: list[MoveInfo]) -> Analysis:
+    action = int(result.actions[tree])
+    best = position.game.moves.name(action) if action != NONE else None
+    infos.sort(key=lambda info: (info.move == best, info.visits, info.value), reverse=True)
+    return Analysis(
+        game=position.game.name,
+        played=position.moves,
+        to_move=position.to_move,
+        search=name,
+        simulations=max(0, int(result.simulations[tree]) - 1),
+        value=round(float(result.values[tree]), 6),
+        best=best,
+        moves=infos,
+    )
+
+
+def children(trees: Trees, node: int) -> list[int]:
+    """The visited children of a node, first visited first."""
+    found = []
+    child = int(trees.first_child[node])
+    while child != NONE:
+        found.append(child)
+        child = int(trees.next_sibling[child])
+    return found[::-1]
+
+
+def tree_text(game: Game, trees: Trees, tree: int = 0, depth: int = 2) -> str:
+    """A tree as text: the board at the root, then a line a node, most visited first.
+
+    N visits, Q the value for the player who chose the move, P its prior, V the evaluator's value for the
+    player to move after it.
+    """
+    root = int(trees.roots[tree])
+    lines = [drawing.text(game, trees.states[root]), "", _node_text(trees, root, "root")]
+    stack = [(child, 1) for child in _by_visits(trees, root)]
+    while stack:
+        node, level = stack.pop(0)
+        lines.append("  " * level + _node_text(trees, node, game.moves.name(int(trees.actions[node]))))
+        if level < depth:
+            stack = [(child, level + 1) for child in _by_visits(trees, node)] + stack
+    return "\n".join(lines) + "\n"
+
+
+def _by_visits(trees: Trees, node: int) -> list[int]:
+    return sorted(children(trees, node), key=lambda child: -int(trees.visits[child]))
+
+
+def _node_text(trees: Trees, node: int, name: str) -> str:
+    visits = int(trees.visits[node])
+    q = float(trees.value_sums[node]) / max(visits, 1)
+    prior = "" if trees.parents[node] == NONE else f" P {trees.edge_priors[node]:.3f}"
+    text = f"{name:<5} N {visits:<5} Q {q:+.3f}{prior}"
+    proven = int(trees.proven[node])
+    if proven == UNKNOWN:
+        return f"{text} V {trees.values[node]:+.3f}"
+    ending = "" if proven == DRAW else f" in {trees.distance[node]}"
+    return f"{text} {RESULTS[proven]}{ending} for player {trees.to_move[node]}"

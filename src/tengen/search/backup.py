@@ -1,0 +1,164 @@
+"""Brings what was found at the leaves up to the roots. The one place where a value changes its sign."""
+
+import numpy as np
+
+from tengen.evaluators.evaluator import Evaluation
+from tengen.games.game import Mask
+from tengen.search.tree import (
+    DRAW,
+    LOSS,
+    NONE,
+    UNKNOWN,
+    WIN,
+    Floats,
+    Int8s,
+    Int16s,
+    Int32s,
+    Slots,
+    Trees,
+    kernel,
+)
+
+
+def back_up(
+    trees: Trees, slots: Slots, evaluation: Evaluation | None, count: int, powers: Floats, virtual_loss: float
+) -> None:
+    """Stores what the evaluator said of the first `count` waiting leaves, and visits every path."""
+    if evaluation is not None:
+        _store(
+            count,
+            slots.waiting,
+            slots.legal,
+            evaluation.logits,
+            evaluation.values,
+            trees.priors,
+            trees.values,
+            trees.num_legal,
+            trees.best_action,
+            trees.best_prior,
+        )
+    _back_up(
+        slots.per_tree,
+        np.float32(virtual_loss),
+        powers,
+        slots.leaves,
+        slots.is_new,
+        trees.to_move,
+        trees.values,
+        trees.num_legal,
+        trees.parents,
+        trees.first_child,
+        trees.next_sibling,
+        trees.num_children,
+        trees.visits,
+        trees.value_sums,
+        trees.proven,
+        trees.distance,
+    )
+
+
+@kernel
+def _store(
+    count: int,
+    waiting: Int32s,
+    legal: Mask,
+    logits: Floats,
+    new_values: Floats,
+    priors: Floats,
+    values: Floats,
+    num_legal: Int16s,
+    best_action: Int16s,
+    best_prior: Floats,
+) -> None:
+    """Priors are the softmax of the logits of the legal actions."""
+    for i in range(count):
+        leaf = waiting[i]
+        values[leaf] = new_values[i]
+        peak = np.float32(-1e30)
+        for a in range(priors.shape[1]):
+            if legal[i, a] and logits[i, a] > peak:
+                peak = logits[i, a]
+        total = np.float32(0.0)
+        number = 0
+        for a in range(priors.shape[1]):
+            weight = np.float32(0.0)
+            if legal[i, a]:
+                # A legal move keeps a little: 0 would mean illegal, and the move would never be found.
+                weight = max(np.exp(logits[i, a] - peak), np.float32(1e-9))
+                number += 1
+            priors[leaf, a] = weight
+            total += weight
+        scale = np.float32(1.0) / total
+        best, at = np.float32(0.0), NONE
+        for a in range(priors.shape[1]):
+            priors[leaf, a] *= scale
+            if priors[leaf, a] > best:
+                best, at = priors[leaf, a], a
+        num_legal[leaf] = number
+        best_action[leaf] = at
+        best_prior[leaf] = best
+
+
+@kernel
+def _back_up(
+    per_tree: int,
+    virtual_loss: np.float32,
+    powers: Floats,
+    leaves: Int32s,
+    is_new: Mask,
+    to_move: Int8s,
+    values: Floats,
+    num_legal: Int16s,
+    parents: Int32s,
+    first_child: Int32s,
+    next_sibling: Int32s,
+    num_children: Int16s,
+    visits: Int32s,
+    value_sums: Floats,
+    proven: Int8s,
+    distance: Int16s,
+) -> None:
+    visit = 1
+    undo = np.float32(0.0)
+    if per_tree > 1:  # the visit was counted on the way down, as a loss
+        visit, undo = 0, virtual_loss
+    discount = powers[1]
+    for slot in range(leaves.size):
+        node = leaves[slot]
+        if node == NONE:
+            continue
+        # 1. the leaf's value, for the player to move there
+        if proven[node] == UNKNOWN:
+            value = values[node]
+        elif proven[node] == DRAW:
+            value = np.float32(0.0)
+        else:
+            value = powers[distance[node]] if proven[node] == WIN else -powers[distance[node]]
+        news = is_new[slot] and proven[node] != UNKNOWN  # is there a new proof to pass on?
+        # 2. up to the root
+        parent = parents[node]
+        while parent != NONE:
+            value *= discount if to_move[parent] == to_move[node] else -discount
+            visits[node] += visit
+            value_sums[node] += value + undo
+            if news:
+                # 3. what the proof of a child says about its parent (MCTS-Solver, Winands et al. 2008)
+                before, distance_before = proven[parent], distance[parent]
+                is_good = proven[node] == (WIN if to_move[parent] == to_move[node] else LOSS)
+                if is_good:
+                    if before != WIN or distance[node] + 1 < distance_before:
+                        proven[parent], distance[parent] = WIN, distance[node] + 1
+                elif before != WIN and num_children[parent] == num_legal[parent]:
+                    all_proven, any_draw, longest = True, False, 0
+                    child = first_child[parent]
+                    while child != NONE:
+                        all_proven &= proven[child] != UNKNOWN
+                        any_draw |= proven[child] == DRAW
+                        longest = max(longest, distance[child] + 1)
+                        child = next_sibling[child]
+                    if all_proven:
+                        proven[parent], distance[parent] = DRAW if any_draw else LOSS, longest
+                news = proven[parent] != before or distance[parent] != distance_before
+            node, parent = parent, parents[parent]
+        visits[node] += visit
+        value_sums[node] += value + undo

@@ -1,0 +1,70 @@
+"""What selection asks of an edge, and how a new edge is made. Kernels shared by every selection rule."""
+
+import numpy as np
+
+from tengen.search.tree import DRAW, NONE, UNKNOWN, WIN, Floats, Int8s, Int16s, Int32s, inlined
+
+
+@inlined
+def edge_value(
+    node: int,
+    child: int,
+    to_move: Int8s,
+    visits: Int32s,
+    value_sums: Floats,
+    proven: Int8s,
+    distance: Int16s,
+    powers: Floats,
+) -> np.float32:
+    """Q of the edge to a visited child, for the player to move at the node; exact once it is proven."""
+    if proven[child] == UNKNOWN:
+        return value_sums[child] / np.float32(visits[child])  # type: ignore[no-any-return]
+    if proven[child] == DRAW:
+        return np.float32(0.0)
+    # powers[d] is the discount of d plies. A child that is won for the same player is good.
+    is_good = (proven[child] == WIN) == (to_move[child] == to_move[node])
+    worth = powers[distance[child] + 1]
+    return worth if is_good else -worth  # type: ignore[no-any-return]
+
+
+@inlined
+def add_child(
+    node: int,
+    action: int,
+    child: int,
+    priors: Floats,
+    num_legal: Int16s,
+    parents: Int32s,
+    actions: Int16s,
+    first_child: Int32s,
+    next_sibling: Int32s,
+    num_children: Int16s,
+    best_action: Int16s,
+    best_prior: Floats,
+    visits: Int32s,
+    value_sums: Floats,
+    edge_priors: Floats,
+    proven: Int8s,
+    distance: Int16s,
+) -> None:
+    """Hangs a new, unvisited node on a node, and finds the next best unvisited action there."""
+    parents[child] = node
+    actions[child] = action
+    edge_priors[child] = priors[node, action]
+    visits[child] = 0
+    value_sums[child] = 0.0
+    proven[child] = UNKNOWN
+    distance[child] = 0
+    first_child[child] = NONE
+    num_children[child] = 0
+    num_legal[child] = NONE
+    next_sibling[child] = first_child[node]
+    first_child[node] = child
+    num_children[node] += 1
+    priors[node, action] = 0.0
+    best, at = np.float32(0.0), NONE
+    for a in range(priors.shape[1]):
+        if priors[node, a] > best:
+            best, at = priors[node, a], a
+    best_action[node] = at
+    best_prior[node] = best

@@ -1,0 +1,293 @@
+"""Gumbel search: improves on the prior even with two simulations.  Danihelka et al., ICLR 2022.
+
+At the root, k actions are drawn without replacement (the largest g(a) + log P(a), g Gumbel noise) and share
+the simulations by sequential halving: after each phase the better half go on, by g(a) + log P(a) + σ(q(a)).
+Below the root the search visits actions in proportion to the improved policy
+
+    π'(a) ∝ P(a) · exp σ(q(a)),      σ(q) = (c_visit + max N) · c_scale · q
+
+where an unvisited action is taken to be worth v_mix, a mean of the evaluator's value and what was found.
+π' at the root is what a network is trained on.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tengen.games.game import Mask
+from tengen.search.edges import add_child, edge_value
+from tengen.search.tree import (
+    LOWEST,
+    NONE,
+    UNKNOWN,
+    Floats,
+    Int8s,
+    Int16s,
+    Int32s,
+    Slots,
+    Trees,
+    kernel,
+)
+
+
+@dataclass(frozen=True)
+class Gumbel:
+    """How many actions share the simulations, and what a value is worth against a prior."""
+
+    num_considered: int = 16  # actions at the root; fewer than simulations is best
+    noise: float = 1.0  # scale of the Gumbel noise: 1 explores (self-play), 0 plays its best
+    c_visit: float = 50.0  # as published
+    # With values in [-1, 1] the published 1.0 / 0.02-style scalings hardly learn: 0.1 passed in 3 minutes
+    # what 0.02 reached in 12 (Connect 4, LOG.md).
+    c_scale: float = 0.1
+
+
+@dataclass(frozen=True)
+class Roots:
+    """What is decided at the roots before the search: k candidates of each, and who is visited when."""
+
+    candidates: Int16s  # [B, k], actions; those after `num_candidates` do not count
+    num_candidates: Int16s  # [B]
+    scores: Floats  # [B, k], g(a) + log P(a)
+    nodes: Int32s  # [B, k], the child of each candidate; NONE until it is visited
+    schedule: Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[num_candidates, t] visits
+    log_priors: Floats  # [B, A], LOWEST where illegal
+
+
+def halving(num_candidates: int, num_simulations: int) -> list[int]:
+    """How many visits the candidate of each simulation has had before: sequential halving.
+
+    Each phase visits its candidates equally often, and the better half of them go on to the next. 4, 12:
+    0 0 0 0 · 1 1 · 2 2 · 3 3 · 4 4, since each of the log₂ 4 phases gets about six.
+    """
+    phases = max(1, (num_candidates - 1).bit_length())
+    sequence: list[int] = []
+    visits, left = 0, num_candidates
+    while len(sequence) < num_simulations:
+        for _ in range(max(1, num_simulations // (phases * left))):
+            sequence += [visits] * left
+            visits += 1
+        left = max(min(2, num_candidates), left // 2)
+    return sequence[:num_simulations]
+
+
+@lru_cache(maxsize=64)
+def _schedule(max_candidates: int, num_simulations: int) -> Int32s:
+    table = np.zeros((max_candidates + 1, num_simulations), np.int32)
+    for count in range(1, max_candidates + 1):
+        table[count] = halving(count, num_simulations)
+    return table
+
+
+def choose_candidates(
+    settings: Gumbel, num_simulations: int, log_priors: Floats, random: np.random.Generator | None
+) -> Roots:
+    """Draws the candidates of every root. The roots have just been evaluated and have no children."""
+    num_actions = log_priors.shape[1]
+    scores = log_priors.copy()
+    if settings.noise > 0 and random is not None:
+        scores += np.float32(settings.noise) * random.gumbel(size=scores.shape).astype(np.float32)
+    legal = log_priors > LOWEST
+    scores[~legal] = LOWEST
+    k = min(settings.num_considered, num_actions, num_simulations)
+    candidates = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int16)
+    return Roots(
+        candidates=candidates,
+        num_candidates=np.minimum(legal.sum(axis=1), k).astype(np.int16),
+        scores=np.take_along_axis(scores, candidates.astype(np.int64), axis=1),
+        nodes=np.full(candidates.shape, NONE, np.int32),
+        schedule=_schedule(k, num_simulations),
+        log_priors=log_priors,
+    )
+
+
+def descend(
+    trees: Trees,
+    slots: Slots,
+    settings: Gumbel,
+    powers: Floats,
+    roots: Roots,
+    simulation: int,
+    scratch: Floats,
+) -> None:
+    """Finds a leaf for every tree, from the root down."""
+    _descend(
+        simulation,
+        trees.capacity,
+        np.float32(settings.c_visit),
+        np.float32(settings.c_scale),
+        powers,
+        scratch,
+        roots.candidates,
+        roots.num_candidates,
+        roots.scores,
+        roots.nodes,
+        roots.schedule,
+        trees.used,
+        slots.leaves,
+        slots.is_new,
+        trees.to_move,
+        trees.priors,
+        trees.values,
+        trees.num_legal,
+        trees.parents,
+        trees.actions,
+        trees.first_child,
+        trees.next_sibling,
+        trees.num_children,
+        trees.best_action,
+        trees.best_prior,
+        trees.visits,
+        trees.value_sums,
+        trees.edge_priors,
+        trees.proven,
+        trees.distance,
+    )
+
+
+@kernel
+def _descend(
+    simulation: int,
+    capacity: int,
+    c_visit: np.float32,
+    c_scale: np.float32,
+    powers: Floats,
+    scratch: Floats,
+    candidates: Int16s,
+    num_candidates: Int16s,
+    scores: Floats,
+    candidate_nodes: Int32s,
+    schedule: Int32s,
+    used: Int32s,
+    leaves: Int32s,
+    is_new: Mask,
+    to_move: Int8s,
+    priors: Floats,
+    values: Floats,
+    num_legal: Int16s,
+    parents: Int32s,
+    actions: Int16s,
+    first_child: Int32s,
+    next_sibling: Int32s,
+    num_children: Int16s,
+    best_action: Int16s,
+    best_prior: Floats,
+    visits: Int32s,
+    value_sums: Floats,
+    edge_priors: Floats,
+    proven: Int8s,
+    distance: Int16s,
+) -> None:
+    zero, one = np.float32(0.0), np.float32(1.0)
+    for tree in range(leaves.size):
+        root = tree * capacity
+        is_new[tree] = False
+        if num_candidates[tree] == 0:  # the game is over
+            leaves[tree] = root
+            continue
+        # 1. at the root: the best candidate among those whose turn it is
+        wanted = schedule[num_candidates[tree], simulation]
+        most = zero
+        for i in range(num_candidates[tree]):
+            child = candidate_nodes[tree, i]
+            if child != NONE:
+                most = max(most, np.float32(visits[child]))
+        scale = (c_visit + most) * c_scale
+        best_score, best = np.float32(2.0) * LOWEST, 0
+        for i in range(num_candidates[tree]):
+            child = candidate_nodes[tree, i]
+            had = 0 if child == NONE else visits[child]
+            if had == wanted:
+                score = scores[tree, i]
+                if child != NONE:
+                    q = edge_value(root, child, to_move, visits, value_sums, proven, distance, powers)
+                    score += scale * q
+                if score > best_score:
+                    best_score, best = score, i
+        node, action = candidate_nodes[tree, best], candidates[tree, best]
+        parent = root
+        # 2. below the root: visits in proportion to the improved policy
+        while node != NONE and proven[node] == UNKNOWN:
+            parent = node
+            share, share_q, total, most = zero, zero, zero, zero
+            child = first_child[node]
+            while child != NONE:
+                n = np.float32(visits[child])
+                q = edge_value(node, child, to_move, visits, value_sums, proven, distance, powers)
+                share += edge_priors[child]
+                share_q += edge_priors[child] * q
+                total += n
+                most = max(most, n)
+                child = next_sibling[child]
+            mixed = values[node]
+            if share > zero:
+                mixed = (mixed + total * share_q / share) / (one + total)
+            # Weights relative to unvisited actions, whose exponent is 0; the peak is taken off first, for
+            # float32 overflows near 375 visits otherwise.
+            scale = (c_visit + most) * c_scale
+            peak = zero
+            child, i = first_child[node], 0
+            while child != NONE:
+                q = edge_value(node, child, to_move, visits, value_sums, proven, distance, powers)
+                scratch[i] = scale * (q - mixed)
+                peak = max(peak, scratch[i])
+                child, i = next_sibling[child], i + 1
+            unvisited = np.exp(-peak)
+            normaliser = max(one - share, zero) * unvisited
+            child, i = first_child[node], 0
+            while child != NONE:
+                scratch[i] = edge_priors[child] * np.exp(scratch[i] - peak)
+                normaliser += scratch[i]
+                child, i = next_sibling[child], i + 1
+            best_score, node = LOWEST, NONE
+            child, i = first_child[parent], 0
+            while child != NONE:
+                score = scratch[i] / normaliser - np.float32(visits[child]) / (one + total)
+                if score > best_score:
+                    best_score, node = score, child
+                child, i = next_sibling[child], i + 1
+            action = best_action[parent]
+            if action != NONE and best_prior[parent] * unvisited / normaliser > best_score:
+                node = NONE
+        # 3. a new leaf, or one whose result is known
+        if node == NONE:
+            node = root + used[tree]
+            used[tree] += 1
+            is_new[tree] = True
+            if parent == root:
+                candidate_nodes[tree, best] = node
+            add_child(
+                parent, action, node, priors, num_legal, parents, actions, first_child, next_sibling,
+                num_children, best_action, best_prior, visits, value_sums, edge_priors, proven, distance,
+            )  # fmt: skip
+        leaves[tree] = node
+
+
+def improved_policy(
+    log_priors: Floats, visits: Int32s, q: Floats, values: Floats, settings: Gumbel
+) -> Floats:
+    """π' of every root: softmax of log P + σ(completed q);  [B, A]"""
+    visited = visits > 0
+    total = visits.sum(axis=1, keepdims=True)
+    shares = np.where(visited, np.exp(log_priors), 0.0)
+    share = shares.sum(axis=1, keepdims=True)
+    mean = (shares * q).sum(axis=1, keepdims=True) / np.maximum(share, 1e-30)
+    mixed = np.where(share > 0, (values[:, None] + total * mean) / (1 + total), values[:, None])
+    completed = np.where(visited, q, mixed)
+    scale = (settings.c_visit + visits.max(axis=1, keepdims=True)) * settings.c_scale
+    logits = np.where(log_priors > LOWEST, log_priors + scale * (completed - mixed), LOWEST)
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)  # type: ignore[no-any-return]
+
+
+def best_candidates(roots: Roots, visits: Int32s, q: Floats, settings: Gumbel) -> Int32s:
+    """The action of every root: the best of those visited most, by g + log P + σ(q);  [B]"""
+    candidates = roots.candidates.astype(np.int64)
+    visits_of = np.take_along_axis(visits, candidates, axis=1)
+    scale = (settings.c_visit + visits.max(axis=1, keepdims=True)) * settings.c_scale
+    scores = roots.scores + scale * np.take_along_axis(q, candidates, axis=1)
+    counts = np.arange(candidates.shape[1])[None] < roots.num_candidates[:, None]
+    is_most = (visits_of == visits_of.max(axis=1, keepdims=True)) & counts
+    best = np.argmax(np.where(is_most, scores, -np.inf), axis=1)
+    return np.take_along_axis(candidates, best[:, None], axis=1)[:, 0].astype(np.int32)

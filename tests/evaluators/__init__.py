@@ -1,0 +1,1 @@
+"""Tests of the evaluators. A package, so that they can share fakes."""
