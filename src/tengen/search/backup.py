@@ -4,6 +4,7 @@ import numpy as np
 
 from tengen.evaluators.evaluator import Evaluation
 from tengen.games.game import Mask
+from tengen.search.edges import exact_value
 from tengen.search.tree import (
     DRAW,
     LOSS,
@@ -22,8 +23,11 @@ from tengen.search.tree import (
 
 def back_up(
     trees: Trees, slots: Slots, evaluation: Evaluation | None, count: int, powers: Floats, virtual_loss: float
-) -> None:
-    """Stores what the evaluator said of the first `count` waiting leaves, and visits every path."""
+) -> bool:
+    """Stores what the evaluator said of the first `count` waiting leaves, and visits every path.
+
+    Returns whether the result of a root has been proven.
+    """
     if evaluation is not None:
         _store(
             count,
@@ -37,7 +41,7 @@ def back_up(
             trees.best_action,
             trees.best_prior,
         )
-    _back_up(
+    return _back_up(
         slots.per_tree,
         np.float32(virtual_loss),
         powers,
@@ -52,6 +56,7 @@ def back_up(
         trees.num_children,
         trees.visits,
         trees.value_sums,
+        trees.q,
         trees.proven,
         trees.distance,
     )
@@ -84,7 +89,9 @@ def _store(
             weight = np.float32(0.0)
             if legal[i, a]:
                 # A legal move keeps a little: 0 would mean illegal, and the move would never be found.
-                weight = max(np.exp(logits[i, a] - peak), np.float32(1e-9))
+                weight = np.float32(1.0)
+                if logits[i, a] != peak:
+                    weight = max(np.exp(logits[i, a] - peak), np.float32(1e-9))
                 number += 1
             priors[leaf, a] = weight
             total += weight
@@ -115,10 +122,12 @@ def _back_up(
     num_children: Int16s,
     visits: Int32s,
     value_sums: Floats,
+    q: Floats,
     proven: Int8s,
     distance: Int16s,
-) -> None:
+) -> bool:
     visit = 1
+    root_proven = False
     undo = np.float32(0.0)
     if per_tree > 1:  # the visit was counted on the way down, as a loss
         visit, undo = 0, virtual_loss
@@ -141,6 +150,11 @@ def _back_up(
             value *= discount if to_move[parent] == to_move[node] else -discount
             visits[node] += visit
             value_sums[node] += value + undo
+            if proven[node] == UNKNOWN:
+                q[node] = value_sums[node] / np.float32(visits[node])
+            else:
+                same_player = to_move[parent] == to_move[node]
+                q[node] = exact_value(proven[node], distance[node], same_player, powers)
             if news:
                 # 3. what the proof of a child says about its parent (MCTS-Solver, Winands et al. 2008)
                 before, distance_before = proven[parent], distance[parent]
@@ -162,3 +176,5 @@ def _back_up(
             node, parent = parent, parents[parent]
         visits[node] += visit
         value_sums[node] += value + undo
+        root_proven |= news
+    return root_proven

@@ -1,4 +1,4 @@
-"""What selection asks of an edge, and how a new edge is made. Kernels shared by every selection rule."""
+"""How a new edge is made, and what a proven one is worth. Shared by every selection rule."""
 
 import numpy as np
 
@@ -6,25 +6,12 @@ from tengen.search.tree import DRAW, NONE, UNKNOWN, WIN, Floats, Int8s, Int16s, 
 
 
 @inlined
-def edge_value(
-    node: int,
-    child: int,
-    to_move: Int8s,
-    visits: Int32s,
-    value_sums: Floats,
-    proven: Int8s,
-    distance: Int16s,
-    powers: Floats,
-) -> np.float32:
-    """Q of the edge to a visited child, for the player to move at the node; exact once it is proven."""
-    if proven[child] == UNKNOWN:
-        return value_sums[child] / np.float32(visits[child])  # type: ignore[no-any-return]
-    if proven[child] == DRAW:
+def exact_value(result: int, distance: int, same_player: bool, powers: Floats) -> np.float32:
+    """Q of an edge to a child that is proven; powers[d] is the discount of d plies."""
+    if result == DRAW:
         return np.float32(0.0)
-    # powers[d] is the discount of d plies. A child that is won for the same player is good.
-    is_good = (proven[child] == WIN) == (to_move[child] == to_move[node])
-    worth = powers[distance[child] + 1]
-    return worth if is_good else -worth  # type: ignore[no-any-return]
+    worth: np.float32 = powers[distance + 1]
+    return worth if (result == WIN) == same_player else -worth
 
 
 @inlined
@@ -43,6 +30,7 @@ def add_child(
     best_prior: Floats,
     visits: Int32s,
     value_sums: Floats,
+    q: Floats,
     edge_priors: Floats,
     proven: Int8s,
     distance: Int16s,
@@ -53,6 +41,7 @@ def add_child(
     edge_priors[child] = priors[node, action]
     visits[child] = 0
     value_sums[child] = 0.0
+    q[child] = 0.0
     proven[child] = UNKNOWN
     distance[child] = 0
     first_child[child] = NONE

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from tengen.games.game import Mask
-from tengen.search.edges import add_child, edge_value
+from tengen.search.edges import add_child
 from tengen.search.tree import (
     LOWEST,
     NONE,
@@ -84,29 +84,49 @@ def choose_candidates(
     settings: Gumbel, num_simulations: int, log_priors: Floats, random: np.random.Generator | None
 ) -> Roots:
     """Draws the candidates of every root. The roots have just been evaluated and have no children."""
-    num_actions = log_priors.shape[1]
-    scores = log_priors.copy()
+    num_trees, num_actions = log_priors.shape
+    scores = log_priors
     if settings.noise > 0 and random is not None:
-        scores += np.float32(settings.noise) * random.gumbel(size=scores.shape).astype(np.float32)
-    legal = log_priors > LOWEST
-    scores[~legal] = LOWEST
+        noise = random.gumbel(size=log_priors.shape).astype(np.float32)
+        scores = log_priors + np.float32(settings.noise) * noise
     k = min(settings.num_considered, num_actions, num_simulations)
-    candidates = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int16)
-    return Roots(
-        candidates=candidates,
-        num_candidates=np.minimum(legal.sum(axis=1), k).astype(np.int16),
-        scores=np.take_along_axis(scores, candidates.astype(np.int64), axis=1),
-        nodes=np.full(candidates.shape, NONE, np.int32),
+    roots = Roots(
+        candidates=np.zeros((num_trees, k), np.int16),
+        num_candidates=np.zeros(num_trees, np.int16),
+        scores=np.full((num_trees, k), LOWEST, np.float32),
+        nodes=np.full((num_trees, k), NONE, np.int32),
         schedule=_schedule(k, num_simulations),
         log_priors=log_priors,
     )
+    _choose(scores, log_priors, roots.candidates, roots.num_candidates, roots.scores)
+    return roots
+
+
+@kernel
+def _choose(
+    scores: Floats, log_priors: Floats, candidates: Int16s, num_candidates: Int16s, candidate_scores: Floats
+) -> None:
+    """The legal actions with the highest scores, best first."""
+    for tree in range(scores.shape[0]):
+        ceiling, before = -LOWEST, NONE
+        while num_candidates[tree] < candidates.shape[1]:
+            best_score, best = LOWEST, NONE
+            for a in range(scores.shape[1]):
+                below = scores[tree, a] < ceiling or (scores[tree, a] == ceiling and a > before)
+                if log_priors[tree, a] > LOWEST and below and scores[tree, a] > best_score:
+                    best_score, best = scores[tree, a], a
+            if best == NONE:
+                break
+            candidates[tree, num_candidates[tree]] = best
+            candidate_scores[tree, num_candidates[tree]] = best_score
+            num_candidates[tree] += 1
+            ceiling, before = best_score, best
 
 
 def descend(
     trees: Trees,
     slots: Slots,
     settings: Gumbel,
-    powers: Floats,
     roots: Roots,
     simulation: int,
     scratch: Floats,
@@ -117,7 +137,6 @@ def descend(
         trees.capacity,
         np.float32(settings.c_visit),
         np.float32(settings.c_scale),
-        powers,
         scratch,
         roots.candidates,
         roots.num_candidates,
@@ -127,7 +146,6 @@ def descend(
         trees.used,
         slots.leaves,
         slots.is_new,
-        trees.to_move,
         trees.priors,
         trees.values,
         trees.num_legal,
@@ -140,6 +158,7 @@ def descend(
         trees.best_prior,
         trees.visits,
         trees.value_sums,
+        trees.q,
         trees.edge_priors,
         trees.proven,
         trees.distance,
@@ -152,7 +171,6 @@ def _descend(
     capacity: int,
     c_visit: np.float32,
     c_scale: np.float32,
-    powers: Floats,
     scratch: Floats,
     candidates: Int16s,
     num_candidates: Int16s,
@@ -162,7 +180,6 @@ def _descend(
     used: Int32s,
     leaves: Int32s,
     is_new: Mask,
-    to_move: Int8s,
     priors: Floats,
     values: Floats,
     num_legal: Int16s,
@@ -175,6 +192,7 @@ def _descend(
     best_prior: Floats,
     visits: Int32s,
     value_sums: Floats,
+    q: Floats,
     edge_priors: Floats,
     proven: Int8s,
     distance: Int16s,
@@ -201,8 +219,7 @@ def _descend(
             if had == wanted:
                 score = scores[tree, i]
                 if child != NONE:
-                    q = edge_value(root, child, to_move, visits, value_sums, proven, distance, powers)
-                    score += scale * q
+                    score += scale * q[child]
                 if score > best_score:
                     best_score, best = score, i
         node, action = candidate_nodes[tree, best], candidates[tree, best]
@@ -214,9 +231,8 @@ def _descend(
             child = first_child[node]
             while child != NONE:
                 n = np.float32(visits[child])
-                q = edge_value(node, child, to_move, visits, value_sums, proven, distance, powers)
                 share += edge_priors[child]
-                share_q += edge_priors[child] * q
+                share_q += edge_priors[child] * q[child]
                 total += n
                 most = max(most, n)
                 child = next_sibling[child]
@@ -229,8 +245,7 @@ def _descend(
             peak = zero
             child, i = first_child[node], 0
             while child != NONE:
-                q = edge_value(node, child, to_move, visits, value_sums, proven, distance, powers)
-                scratch[i] = scale * (q - mixed)
+                scratch[i] = scale * (q[child] - mixed)
                 peak = max(peak, scratch[i])
                 child, i = next_sibling[child], i + 1
             unvisited = np.exp(-peak)
@@ -259,7 +274,7 @@ def _descend(
                 candidate_nodes[tree, best] = node
             add_child(
                 parent, action, node, priors, num_legal, parents, actions, first_child, next_sibling,
-                num_children, best_action, best_prior, visits, value_sums, edge_priors, proven, distance,
+                num_children, best_action, best_prior, visits, value_sums, q, edge_priors, proven, distance,
             )  # fmt: skip
         leaves[tree] = node
 

@@ -53,6 +53,7 @@ class Search:
         self._scratch = np.zeros(game.num_actions, np.float32)
         self._roots: gumbel.Roots | None = None
         self._random: np.random.Generator | None = None
+        self._all_proven = False
 
     def begin(self, states: State, random: np.random.Generator | None = None) -> None:
         """New trees for these positions, int16[B, S]. With `random`, the search explores (noise)."""
@@ -77,15 +78,13 @@ class Search:
                 self.settings, num_simulations, log_priors(self.trees), self._random
             )
         done = 0
-        while done < num_simulations and not self.is_proven and not (stop and stop()):
+        while done < num_simulations and not self._all_proven and not (stop and stop()):
             slots = self._slots_for(min(self.leaves_per_round, num_simulations - done))
             if isinstance(self.settings, Gumbel):
                 assert self._roots is not None
-                gumbel.descend(
-                    self.trees, slots, self.settings, self._powers, self._roots, done, self._scratch
-                )
+                gumbel.descend(self.trees, slots, self.settings, self._roots, done, self._scratch)
             else:
-                puct.descend(self.trees, slots, self.settings, self._powers)
+                puct.descend(self.trees, slots, self.settings)
             self._finish_round(slots)
             done += self._leaves_found(slots)
 
@@ -151,6 +150,7 @@ class Search:
         slots.leaves[:] = np.where(chosen, trees.roots, NONE)
         slots.is_new[:] = chosen
         self._finish_round(slots)
+        self._all_proven = self.is_proven
 
     def _finish_round(self, slots: Slots) -> None:
         """Play, evaluate, back up."""
@@ -161,7 +161,8 @@ class Search:
         )  # fmt: skip
         evaluation = self.evaluator.evaluate(slots.states[:count], slots.legal[:count]) if count else None
         virtual_loss = self.settings.virtual_loss if isinstance(self.settings, Puct) else 0.0
-        back_up(trees, slots, evaluation, count, self._powers, virtual_loss)
+        if back_up(trees, slots, evaluation, count, self._powers, virtual_loss):
+            self._all_proven = self.is_proven
 
     def _leaves_found(self, slots: Slots) -> int:
         """Simulations done this round. Slots of one tree that meet at the same leaf share it."""

@@ -77,7 +77,7 @@ def prove(game: Game, states: State, max_nodes: int) -> list[Proof]:
         _descend(
             trees.capacity, soonest, trees.used, slots.leaves, slots.is_new, trees.to_move, trees.priors,
             trees.num_legal, trees.parents, trees.actions, trees.first_child, trees.next_sibling,
-            trees.num_children, trees.best_action, trees.best_prior, trees.visits, trees.value_sums,
+            trees.num_children, trees.best_action, trees.best_prior, trees.visits, trees.value_sums, trees.q,
             trees.edge_priors, trees.proven, trees.distance,
         )  # fmt: skip
     proofs = []
@@ -167,6 +167,7 @@ def _descend(
     best_prior: Floats,
     visits: Int32s,
     value_sums: Floats,
+    q: Floats,
     edge_priors: Floats,
     proven: Int8s,
     distance: Int16s,
@@ -187,7 +188,7 @@ def _descend(
                 leaves[tree], is_new[tree] = leaf, True
                 add_child(
                     node, best_action[node], leaf, priors, num_legal, parents, actions, first_child,
-                    next_sibling, num_children, best_action, best_prior, visits, value_sums, edge_priors,
+                    next_sibling, num_children, best_action, best_prior, visits, value_sums, q, edge_priors,
                     proven, distance,
                 )  # fmt: skip
                 break

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen.games.game import Mask
-from tengen.search.edges import add_child, edge_value
+from tengen.search.edges import add_child
 from tengen.search.tree import (
     LOWEST,
     NONE,
@@ -37,7 +37,7 @@ class Puct:
     virtual_loss: float = 1.0  # what a leaf that is being evaluated counts as, when a round has several
 
 
-def descend(trees: Trees, slots: Slots, settings: Puct, powers: Floats) -> None:
+def descend(trees: Trees, slots: Slots, settings: Puct) -> None:
     """Finds a leaf for every slot, from the root down."""
     fpu = settings.fpu_reduction
     _descend(
@@ -47,11 +47,9 @@ def descend(trees: Trees, slots: Slots, settings: Puct, powers: Floats) -> None:
         np.float32(0.0 if fpu is None else 1.0),
         np.float32(0.0 if fpu is None else -fpu),
         np.float32(settings.virtual_loss),
-        powers,
         trees.used,
         slots.leaves,
         slots.is_new,
-        trees.to_move,
         trees.priors,
         trees.values,
         trees.num_legal,
@@ -64,6 +62,7 @@ def descend(trees: Trees, slots: Slots, settings: Puct, powers: Floats) -> None:
         trees.best_prior,
         trees.visits,
         trees.value_sums,
+        trees.q,
         trees.edge_priors,
         trees.proven,
         trees.distance,
@@ -78,11 +77,9 @@ def _descend(
     fpu_weight: np.float32,
     fpu_constant: np.float32,
     virtual_loss: np.float32,
-    powers: Floats,
     used: Int32s,
     leaves: Int32s,
     is_new: Mask,
-    to_move: Int8s,
     priors: Floats,
     values: Floats,
     num_legal: Int16s,
@@ -95,6 +92,7 @@ def _descend(
     best_prior: Floats,
     visits: Int32s,
     value_sums: Floats,
+    q: Floats,
     edge_priors: Floats,
     proven: Int8s,
     distance: Int16s,
@@ -116,8 +114,7 @@ def _descend(
             best_score, best = LOWEST, NONE
             child = first_child[node]
             while child != NONE:
-                q = edge_value(node, child, to_move, visits, value_sums, proven, distance, powers)
-                score = q + exploration * edge_priors[child] / (one + np.float32(visits[child]))
+                score = q[child] + exploration * edge_priors[child] / (one + np.float32(visits[child]))
                 if score > best_score:
                     best_score, best = score, child
                 child = next_sibling[child]
@@ -130,7 +127,7 @@ def _descend(
                     is_new[slot] = True
                     add_child(
                         node, best_action[node], leaf, priors, num_legal, parents, actions, first_child,
-                        next_sibling, num_children, best_action, best_prior, visits, value_sums,
+                        next_sibling, num_children, best_action, best_prior, visits, value_sums, q,
                         edge_priors, proven, distance,
                     )  # fmt: skip
                     break
@@ -140,6 +137,8 @@ def _descend(
             while leaf != NONE:
                 visits[leaf] += 1
                 value_sums[leaf] -= virtual_loss
+                if proven[leaf] == UNKNOWN:
+                    q[leaf] = value_sums[leaf] / np.float32(visits[leaf])
                 leaf = parents[leaf]
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen.games.game import Mask
-from tengen.search.edges import edge_value
 from tengen.search.tree import (
     DRAW,
     LOSS,
@@ -50,7 +49,6 @@ def read_roots(trees: Trees, powers: Floats) -> Result:
     priors = trees.priors[roots]
     proven, distance = np.zeros(shape, np.int8), np.zeros(shape, np.int16)
     _read(
-        powers,
         roots,
         visits,
         q,
@@ -62,7 +60,7 @@ def read_roots(trees: Trees, powers: Floats) -> Result:
         trees.first_child,
         trees.next_sibling,
         trees.visits,
-        trees.value_sums,
+        trees.q,
         trees.edge_priors,
         trees.proven,
         trees.distance,
@@ -84,7 +82,6 @@ def read_roots(trees: Trees, powers: Floats) -> Result:
 
 @kernel
 def _read(
-    powers: Floats,
     roots: Int32s,
     out_visits: Int32s,
     out_q: Floats,
@@ -96,7 +93,7 @@ def _read(
     first_child: Int32s,
     next_sibling: Int32s,
     visits: Int32s,
-    value_sums: Floats,
+    edge_q: Floats,
     edge_priors: Floats,
     proven: Int8s,
     distance: Int16s,
@@ -109,10 +106,7 @@ def _read(
             out_visits[tree, a] = visits[child]
             out_priors[tree, a] = edge_priors[child]
             out_distance[tree, a] = distance[child] + 1
-            if visits[child] > 0:
-                out_q[tree, a] = edge_value(
-                    root, child, to_move, visits, value_sums, proven, distance, powers
-                )
+            out_q[tree, a] = edge_q[child]
             result = proven[child]
             if to_move[child] != to_move[root] and result != UNKNOWN and result != DRAW:
                 result = LOSS if result == WIN else WIN

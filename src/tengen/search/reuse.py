@@ -29,6 +29,7 @@ def keep_subtrees(trees: Trees, actions: Int32s) -> Mask:
         trees.best_prior,
         trees.visits,
         trees.value_sums,
+        trees.q,
         trees.edge_priors,
         trees.proven,
         trees.distance,
@@ -57,6 +58,7 @@ def _keep(
     best_prior: Floats,
     visits: Int32s,
     value_sums: Floats,
+    q: Floats,
     edge_priors: Floats,
     proven: Int8s,
     distance: Int16s,
@@ -95,6 +97,7 @@ def _keep(
             best_prior[to] = best_prior[node]
             visits[to] = visits[node]
             value_sums[to] = value_sums[node]
+            q[to] = q[node]
             edge_priors[to] = edge_priors[node]
             proven[to] = proven[node]
             distance[to] = distance[node]

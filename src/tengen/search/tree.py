@@ -10,6 +10,7 @@ the highest prior can be chosen next, so each node remembers that one. Memory is
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -71,6 +72,7 @@ class Trees:
 
     visits: Int32s  # [M], of the edge from the parent
     value_sums: Floats  # [M], of that edge, for the player who chose it (at the root: to move)
+    q: Floats  # [M], value_sums / visits; exact once it is proven
     edge_priors: Floats  # [M], of that edge
     proven: Int8s  # [M], UNKNOWN, WIN, LOSS or DRAW for the player to move
     distance: Int16s  # [M], plies to the proven end; prove.py says how exact
@@ -79,15 +81,16 @@ class Trees:
     def num_trees(self) -> int:
         return len(self.used)
 
-    @property
+    @cached_property
     def roots(self) -> Int32s:
         """[B]"""
         return np.arange(self.num_trees, dtype=np.int32) * np.int32(self.capacity)
 
     @property
     def bytes_per_node(self) -> int:
+        nodes = self.num_trees * self.capacity
         arrays = [array for array in vars(self).values() if isinstance(array, np.ndarray)]
-        return sum(array.nbytes for array in arrays) // (self.num_trees * self.capacity)
+        return sum(array.nbytes for array in arrays if len(array) == nodes) // nodes
 
 
 def new_trees(game: Game, num_trees: int, capacity: int) -> Trees:
@@ -115,6 +118,7 @@ def new_trees(game: Game, num_trees: int, capacity: int) -> Trees:
         best_prior=np.zeros(m, np.float32),
         visits=np.zeros(m, np.int32),
         value_sums=np.zeros(m, np.float32),
+        q=np.zeros(m, np.float32),
         edge_priors=np.zeros(m, np.float32),
         proven=np.zeros(m, np.int8),
         distance=np.zeros(m, np.int16),

@@ -1,0 +1,270 @@
+"""How fast is the search? Simulations a second on one core, beside mctx + pgx and OpenSpiel in the same run.
+
+A simulation is a visit of a root's move. Each side does the whole of what it takes to choose a move: make
+the trees, explore with its noise, search, read the result. The first time compiles and is not counted.
+Seconds are the processor's: what else runs on the machine does not lengthen them.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from tengen.bench.peer import Peer
+from tengen.evaluators.evaluator import Evaluation, Evaluator
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.games import find
+from tengen.games.game import Game, Mask, State
+from tengen.games.randomness import new_random
+from tengen.search import uct
+from tengen.search.gumbel import Gumbel
+from tengen.search.mcts import Search
+from tengen.search.puct import Puct
+from tengen.search.tree import UNKNOWN, new_trees
+from tengen.search.uct import Uct
+
+BATCH = 256  # trees
+SETTINGS: dict[str, Puct | Gumbel] = {  # with noise, as in self-play; mctx's is the same
+    "gumbel": Gumbel(),
+    "puct": Puct(dirichlet_fraction=0.25),
+}
+MEBIBYTE = 2**20
+
+Measure = Callable[[int], tuple[int, float]]  # repetitions → simulations done, seconds taken
+
+
+@dataclass(frozen=True)
+class SearchRate:
+    """Simulations a second; the ratio is the median of those of neighbouring measurements."""
+
+    search: str
+    ours: float
+    peer: str | None
+    theirs: float | None
+    ratio: float | None
+    asked: float | None  # the ratio we want at least
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What trees take, computed and not allocated."""
+
+    trees: str
+    bytes_per_node: int
+    mebibytes: float
+    asked: float | None  # MiB at most
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line of the table, before it is measured."""
+
+    search: str
+    ours: Measure
+    peer: str | None = None
+    theirs: Measure | None = None
+    asked: float | None = None
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keeps this thread, and the processes it starts meanwhile, on one core, where the system lets us."""
+    if sys.platform != "linux":
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def search_rates(
+    seconds: float, rounds: int, mctx: Peer | None, openspiel: Peer | None
+) -> Iterator[SearchRate]:
+    """Each comparison in rounds in which the two systems take turns."""
+    for comparison in _comparisons(mctx, openspiel):
+        our_repetitions = _repetitions(seconds, comparison.ours)
+        their_repetitions = _repetitions(seconds, comparison.theirs) if comparison.theirs else 0
+        ours, theirs = [], []
+        for _ in range(rounds):
+            ours.append(_rate(comparison.ours, our_repetitions))
+            if comparison.theirs:
+                theirs.append(_rate(comparison.theirs, their_repetitions))
+        yield SearchRate(
+            comparison.search,
+            median(ours),
+            comparison.peer,
+            median(theirs) if theirs else None,
+            median(our / their for our, their in zip(ours, theirs, strict=True)) if theirs else None,
+            comparison.asked,
+        )
+
+
+def memory() -> list[Memory]:
+    """What the trees of PUCT and Gumbel take."""
+    return [
+        _memory("connect4", BATCH, 800),
+        _memory("gomoku15", BATCH, 400, asked=256),
+        _memory("gomoku15", 1, 1_000_000, asked=2048),
+    ]
+
+
+def _comparisons(mctx: Peer | None, openspiel: Peer | None) -> Iterator[Comparison]:
+    connect4, gomoku15 = find("connect4"), find("gomoku15")
+    uniform, noisy = UniformEvaluator(), NoisyEvaluator(connect4)
+    first: list[list[int]] = [[] for _ in range(BATCH)]
+    random = [random_moves(connect4, seed % 21, seed) for seed in range(BATCH)]
+
+    # 1. many trees at once, from the first position and from others
+    for name, asked in (("gumbel", 4.0), ("puct", 10.0)):
+        for where, games in (("", first), (", random positions", random)):
+            yield Comparison(
+                f"{name} 32 × {BATCH}{where}",
+                _batch(name, 32, games, uniform),
+                "mctx + pgx",
+                _mctx(mctx, name, 32, games) if mctx else None,
+                asked if games is first else None,
+            )
+        yield Comparison(
+            f"{name} 32 × {BATCH}, random positions, noisy evaluator", _batch(name, 32, random, noisy)
+        )
+
+    # 2. OpenSpiel's search in Python has one tree and one leaf at a time; ours need not
+    for what, simulations, trees, leaves, asked_ratio in (
+        ("puct 800, one tree", 800, 1, 1, None),
+        ("puct 800, one tree, 16 leaves a round", 800, 1, 16, None),
+        (f"puct 800 × {BATCH}", 800, BATCH, 1, None),
+        (f"puct 32 × {BATCH}", 32, BATCH, 1, 50.0),
+    ):
+        yield Comparison(
+            what,
+            _batch("puct", simulations, first[:trees], uniform, leaves),
+            "OpenSpiel, Python",
+            _openspiel(openspiel, "puct", "connect_four", simulations) if openspiel else None,
+            asked_ratio,
+        )
+
+    # 3. one random game per leaf
+    for game, openspiel_name, simulations, asked in (
+        (connect4, "connect_four", 2000, 4.0),
+        (gomoku15, "gomoku(size=15)", 500, 3.0),
+    ):
+        yield Comparison(
+            f"uct {simulations}, {game.name}",
+            _uct(game, simulations),
+            "OpenSpiel, C++",
+            _openspiel(openspiel, "uct", openspiel_name, simulations) if openspiel else None,
+            asked,
+        )
+
+
+def _batch(
+    name: str, simulations: int, games: list[list[int]], evaluator: Evaluator, leaves: int = 1
+) -> Measure:
+    """Ours, from the positions after these games of Connect 4."""
+    connect4 = find("connect4")
+    search = Search(connect4, evaluator, SETTINGS[name], len(games), simulations, leaves)
+    states = np.stack([position_after(connect4, moves) for moves in games])
+    random = np.random.default_rng(1)
+
+    def measure(repetitions: int) -> tuple[int, float]:
+        done = 0
+        began = time.process_time()
+        for _ in range(repetitions):
+            search.begin(states, random)
+            search.run(simulations)
+            result = search.result()
+            done += int(result.visits.sum())  # fewer where a root was proven early
+        taken = time.process_time() - began
+        visits, is_open = result.visits, result.root_proven == UNKNOWN
+        assert (visits[is_open].sum(axis=1) == simulations).all() and not visits[~result.legal].any()
+        return done, taken
+
+    return measure
+
+
+def _uct(game: Game, simulations: int) -> Measure:
+    """Ours, from the first position."""
+    state, random = game.new_state(), new_random(1)
+
+    def measure(repetitions: int) -> tuple[int, float]:
+        done = 0
+        began = time.process_time()
+        for _ in range(repetitions):
+            done += uct.search(game, state, simulations, Uct(), random).simulations
+        return done, time.process_time() - began
+
+    return measure
+
+
+def _mctx(peer: Peer, name: str, simulations: int, games: list[list[int]]) -> Measure:
+    def measure(repetitions: int) -> tuple[int, float]:
+        answer = peer.ask(search=name, simulations=simulations, games=games, repetitions=repetitions)
+        return repetitions * simulations * len(games), answer["seconds"]
+
+    return measure
+
+
+def _openspiel(peer: Peer, name: str, game: str, simulations: int) -> Measure:
+    def measure(repetitions: int) -> tuple[int, float]:
+        answer = peer.ask(search=name, game=game, simulations=simulations, repetitions=repetitions)
+        return repetitions * simulations, answer["seconds"]
+
+    return measure
+
+
+class NoisyEvaluator:
+    """An arbitrary but fixed opinion of every position, so that trees grow unevenly, as with a network."""
+
+    def __init__(self, game: Game) -> None:
+        random = np.random.default_rng(1)
+        scale = 1 / np.sqrt(game.rows * game.cols)
+        self._weights = random.normal(0, scale, (game.state_size, game.num_actions + 1)).astype(np.float32)
+
+    def evaluate(self, states: State, legal: Mask) -> Evaluation:
+        answers = np.tanh(states.astype(np.float32) @ self._weights)
+        return Evaluation(answers[:, :-1], answers[:, -1])
+
+
+def position_after(game: Game, moves: list[int]) -> State:
+    state = game.new_state()
+    for action in moves:
+        state = game.after(state, action)
+    return state
+
+
+def random_moves(game: Game, plies: int, seed: int) -> list[int]:
+    """Actions from the first position that do not end the game."""
+    random = np.random.default_rng(seed)
+    while True:
+        state, moves = game.new_state(), list[int]()
+        while len(moves) < plies and not game.outcome(state)[0]:
+            moves.append(int(random.choice(np.flatnonzero(game.legal_mask(state)))))
+            state = game.after(state, moves[-1])
+        if not game.outcome(state)[0]:
+            return moves
+
+
+def _memory(name: str, num_trees: int, simulations: int, asked: float | None = None) -> Memory:
+    bytes_per_node = new_trees(find(name), 1, 1000).bytes_per_node
+    total = num_trees * (simulations + 1) * bytes_per_node
+    trees = f"{num_trees} of {name}, {simulations:,} simulations"
+    return Memory(trees, bytes_per_node, total / MEBIBYTE, asked)
+
+
+def _repetitions(seconds: float, measure: Measure) -> int:
+    """How many take about this long."""
+    measure(1)  # compile
+    return max(1, round(seconds / max(measure(1)[1], 1e-4)))
+
+
+def _rate(measure: Measure, repetitions: int) -> float:
+    simulations, taken = measure(repetitions)
+    return simulations / max(taken, 1e-4)
