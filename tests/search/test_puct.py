@@ -16,7 +16,7 @@ from tengen.search.gumbel import Gumbel, halving
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import sample_actions, temperatures
-from tengen.search.tree import DRAW, LOSS, NONE, UNKNOWN, WIN, Trees, new_trees
+from tengen.search.tree import DRAW, LOSS, NONE, SMALL_FIELDS, UNKNOWN, WIN, Trees, new_trees
 
 from .fakes import ConstantEvaluator, GoodForTheFirst, HashEvaluator, PriorEvaluator
 
@@ -349,12 +349,16 @@ def test_a_search_that_does_not_fit_says_so() -> None:
         search.begin(np.tile(game.new_state(), (2, 1)))
     with pytest.raises(UserError, match="do not fit in a pool"):
         new_trees(game, 1_000_000, 10_000)
+    with pytest.raises(UserError, match="nodes of gomoku15 need .* GiB, this machine has"):
+        new_trees(games.find("gomoku15"), 1, 1_000_000_000)
     with pytest.raises(UserError, match="one leaf a round"):
         Search(game, UniformEvaluator(), Gumbel(), leaves_per_round=4)
 
 
 def test_memory_stays_within_what_was_asked() -> None:
-    trees = new_trees(games.find("gomoku15"), 1, 2)
+    game = games.find("gomoku15")
+    trees = new_trees(game, 1, 2)
+    assert trees.bytes_per_node <= 2 * game.state_size + 4 * game.num_actions + SMALL_FIELDS
     assert trees.bytes_per_node * 256 * 401 < 256 * 2**20
     assert trees.bytes_per_node * 1_000_001 < 2 * 2**30
 

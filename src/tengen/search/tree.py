@@ -8,6 +8,7 @@ Children are a linked list of those that have been visited. Of the actions not y
 the highest prior can be chosen next, so each node remembers that one. Memory is fixed; nothing is recursive.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,7 @@ Floats = npt.NDArray[np.float32]
 LOWEST = np.float32(-1e30)  # fastmath needs finite numbers, so not -inf
 
 NONE = -1
+SMALL_FIELDS = 56  # bytes of a node beside its state and its priors
 UNKNOWN, WIN, LOSS, DRAW = 0, 1, 2, 3  # proven results, for the player to move at the node
 
 
@@ -93,6 +95,13 @@ class Trees:
         return sum(array.nbytes for array in arrays if len(array) == nodes) // nodes
 
 
+def memory_of_machine() -> int:
+    """Bytes; where the system does not tell, more than any search needs."""
+    if not hasattr(os, "sysconf"):
+        return 2**62
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def new_trees(game: Game, num_trees: int, capacity: int) -> Trees:
     """Empty trees with room for `capacity` nodes each: one for the root and one for each simulation."""
     m = num_trees * capacity
@@ -100,6 +109,12 @@ def new_trees(game: Game, num_trees: int, capacity: int) -> Trees:
         raise UserError(
             f"{num_trees} trees of {capacity} nodes do not fit in a pool of {2**31 - 1} nodes: "
             "search fewer positions at once, or with fewer simulations"
+        )
+    needed = m * (2 * game.state_size + 4 * game.num_actions + SMALL_FIELDS)
+    if needed > memory_of_machine():
+        raise UserError(
+            f"{num_trees} × {capacity} nodes of {game.name} need {needed / 2**30:.1f} GiB, this machine has "
+            f"{memory_of_machine() / 2**30:.1f}: search fewer positions at once, or with fewer simulations"
         )
     return Trees(
         capacity=capacity,
