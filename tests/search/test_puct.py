@@ -349,7 +349,7 @@ def test_a_search_that_does_not_fit_says_so() -> None:
         search.begin(np.tile(game.new_state(), (2, 1)))
     with pytest.raises(UserError, match="do not fit in a pool"):
         new_trees(game, 1_000_000, 10_000)
-    with pytest.raises(UserError, match="nodes of gomoku15 need .* GiB, this machine has"):
+    with pytest.raises(UserError, match="GiB, this machine has"):
         new_trees(games.find("gomoku15"), 1, 1_000_000_000)
     with pytest.raises(UserError, match="one leaf a round"):
         Search(game, UniformEvaluator(), Gumbel(), leaves_per_round=4)

@@ -8,13 +8,13 @@
 35 36 37 38 39 40 41         -2 last action            -1 player to move
 """
 
-import numpy as np
 from numba import njit
 
 from tengen.errors import UserError
 from tengen.games import symmetry
 from tengen.games.coordinates import MAX_SIDE, Columns
 from tengen.games.game import Game, Mask, Planes, Random, State
+from tengen.games.planes import stone_planes
 from tengen.games.randomness import random_below
 from tengen.games.result import DRAW, RESULT, outcome
 
@@ -83,20 +83,11 @@ def play(state: State, action: int, next_state: State) -> None:
 @njit(cache=True)
 def planes(state: State, out: Planes) -> None:
     """My stones, the opponent's, the opponent's last move, ones if the first player is to move."""
-    rows, cols, me = state[0], state[1], state[TO_MOVE]
-    first_to_move = np.float32(1.0 if me == 1 else 0.0)
-    i = HEADER
-    for row in range(rows):
-        for col in range(cols):
-            out[0, row, col] = state[i] == me
-            out[1, row, col] = state[i] == 3 - me
-            out[2, row, col] = 0
-            out[3, row, col] = first_to_move
-            i += 1
+    stone_planes(state, HEADER, out)
     last = state[LAST_ACTION]
     if last >= 0:
         row = 0
-        while state[HEADER + row * cols + last] == 0:
+        while state[HEADER + row * state[1] + last] == 0:
             row += 1
         out[2, row, last] = 1
 

@@ -23,6 +23,7 @@ from tengen.errors import UserError
 from tengen.games import symmetry
 from tengen.games.coordinates import Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
+from tengen.games.planes import stone_planes
 from tengen.games.randomness import random_below
 from tengen.games.result import RESULT, outcome
 
@@ -140,17 +141,8 @@ def play(state: State, action: int, next_state: State) -> None:
 @njit(cache=True)
 def planes(state: State, out: Planes) -> None:
     """My stones, the opponent's, the opponent's last move, ones if the first player is to move."""
-    size, me = state[0], state[TO_MOVE]
-    first_to_move = np.float32(1.0 if me == 1 else 0.0)
-    i = HEADER
-    for row in range(size):
-        for col in range(size):
-            out[0, row, col] = state[i] == me
-            out[1, row, col] = state[i] == 3 - me
-            out[2, row, col] = 0
-            out[3, row, col] = first_to_move
-            i += 1
-    last = state[LAST_ACTION]
+    stone_planes(state, HEADER, out)
+    size, last = state[0], state[LAST_ACTION]
     if last >= 0:
         out[2, last // size, last % size] = 1
 

@@ -25,6 +25,7 @@ from tengen.errors import UserError
 from tengen.games import renju, symmetry
 from tengen.games.coordinates import MAX_SIDE, Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
+from tengen.games.planes import stone_planes
 from tengen.games.randomness import random_below
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge, mark_forbidden
 from tengen.games.result import DRAW, RESULT, outcome
@@ -134,20 +135,11 @@ def update_forbidden(state: State) -> None:
 @njit(cache=True)
 def planes(state: State, out: Planes) -> None:
     """My stones, the opponent's, their last move, ones if the first player is to move, forbidden points."""
-    rows, cols = state[0], state[1]
-    me = state[TO_MOVE]
-    first_to_move = np.float32(1.0 if me == 1 else 0.0)
-    i = HEADER
+    stone_planes(state, HEADER, out)
+    rows, cols, last = state[0], state[1], state[LAST_ACTION]
     for row in range(rows):
         for col in range(cols):
-            cell = state[i]
-            out[0, row, col] = cell == me
-            out[1, row, col] = cell == 3 - me
-            out[2, row, col] = 0
-            out[3, row, col] = first_to_move
-            out[4, row, col] = cell == FORBIDDEN
-            i += 1
-    last = state[LAST_ACTION]
+            out[4, row, col] = state[HEADER + row * cols + col] == FORBIDDEN
     if last >= 0:
         out[2, last // cols, last % cols] = 1
 

@@ -9,7 +9,7 @@ from tengen.games.position import Position
 from tengen.search.mcts import Search
 from tengen.search.prove import lower_bounds
 from tengen.search.result import Result, principal_variation
-from tengen.search.tree import DRAW, LOSS, NONE, UNKNOWN, WIN, Trees
+from tengen.search.tree import DRAW, LOSS, NONE, UNKNOWN, WIN, Trees, children
 from tengen.search.uct import UctResult
 
 RESULTS = {UNKNOWN: None, WIN: "win", LOSS: "loss", DRAW: "draw"}
@@ -135,16 +135,6 @@ def _analysis(position: Position, name: str, result: Result, tree: int, infos: l
         best=best,
         moves=infos,
     )
-
-
-def children(trees: Trees, node: int) -> list[int]:
-    """The visited children of a node, first visited first."""
-    found = []
-    child = int(trees.first_child[node])
-    while child != NONE:
-        found.append(child)
-        child = int(trees.next_sibling[child])
-    return found[::-1]
 
 
 def tree_text(game: Game, trees: Trees, tree: int = 0, depth: int = 2) -> str:

@@ -19,6 +19,7 @@ from tengen.search.tree import (
     Int32s,
     Slots,
     Trees,
+    children,
     kernel,
 )
 
@@ -183,13 +184,3 @@ def _mix(
         while child != NONE:
             edge_priors[child] += fraction * (noise[tree, actions[child]] - edge_priors[child])
             child = next_sibling[child]
-
-
-def children(trees: Trees, node: int) -> list[int]:
-    """The visited children of a node."""
-    found = []
-    child = int(trees.first_child[node])
-    while child != NONE:
-        found.append(child)
-        child = int(trees.next_sibling[child])
-    return found

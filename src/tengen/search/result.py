@@ -17,6 +17,7 @@ from tengen.search.tree import (
     Int16s,
     Int32s,
     Trees,
+    children,
     kernel,
 )
 
@@ -167,17 +168,13 @@ def principal_variation(trees: Trees, tree: int, first_action: int | None = None
 
 
 def _child(trees: Trees, node: int, action: int) -> int:
-    child = int(trees.first_child[node])
-    while child != NONE and trees.actions[child] != action:
-        child = int(trees.next_sibling[child])
-    return child
+    return next((child for child in children(trees, node) if trees.actions[child] == action), NONE)
 
 
 def _expected(trees: Trees, node: int) -> int:
     """The child whose move the search expects at a node."""
     best_rank, best = -np.inf, NONE
-    child = int(trees.first_child[node])
-    while child != NONE:
+    for child in reversed(children(trees, node)):
         proven, distance = trees.proven[child], int(trees.distance[child])
         same = trees.to_move[child] == trees.to_move[node]
         rank = float(trees.visits[child])
@@ -187,7 +184,6 @@ def _expected(trees: Trees, node: int) -> int:
             rank += 1e9
         if rank > best_rank:
             best_rank, best = rank, child
-        child = int(trees.next_sibling[child])
     return best
 
 

@@ -140,6 +140,16 @@ def new_trees(game: Game, num_trees: int, capacity: int) -> Trees:
     )
 
 
+def children(trees: Trees, node: int) -> list[int]:
+    """The visited children of a node, first visited first."""
+    found = []
+    child = int(trees.first_child[node])
+    while child != NONE:
+        found.append(child)
+        child = int(trees.next_sibling[child])
+    return found[::-1]
+
+
 @dataclass(frozen=True)
 class Slots:
     """Where the leaves of one round are kept: L slots, `per_tree` of them for each tree."""
