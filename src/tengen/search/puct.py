@@ -19,7 +19,6 @@ from tengen.search.tree import (
     Int32s,
     Slots,
     Trees,
-    children,
     kernel,
 )
 
@@ -145,23 +144,25 @@ def _descend(
 
 def add_noise(trees: Trees, settings: Puct, random: np.random.Generator) -> None:
     """Mixes Dirichlet noise into the priors of every root: P = (1 - ε)·p + ε·η, η ~ Dir(α)."""
-    roots = trees.roots
-    legal = trees.priors[roots] > 0
-    for tree, root in enumerate(roots):
-        for child in children(trees, int(root)):
-            legal[tree, trees.actions[child]] = True
-    noise = np.where(legal, random.standard_gamma(settings.dirichlet_alpha, legal.shape), 0.0)
-    noise = noise / np.maximum(noise.sum(axis=1, keepdims=True), 1e-30)
+    shape = (trees.num_trees, trees.priors.shape[1])
     _mix(
-        np.float32(settings.dirichlet_fraction), noise.astype(np.float32), roots, trees.priors, trees.actions,
-        trees.first_child, trees.next_sibling, trees.edge_priors, trees.best_action, trees.best_prior,
-    )  # fmt: skip
+        np.float32(settings.dirichlet_fraction),
+        random.standard_gamma(settings.dirichlet_alpha, shape, np.float32),
+        trees.roots,
+        trees.priors,
+        trees.actions,
+        trees.first_child,
+        trees.next_sibling,
+        trees.edge_priors,
+        trees.best_action,
+        trees.best_prior,
+    )
 
 
 @kernel
 def _mix(
     fraction: np.float32,
-    noise: Floats,
+    gammas: Floats,
     roots: Int32s,
     priors: Floats,
     actions: Int16s,
@@ -171,16 +172,25 @@ def _mix(
     best_action: Int16s,
     best_prior: Floats,
 ) -> None:
+    """Gamma variates, divided by their sum over the legal actions, are a draw from the Dirichlet."""
     for tree in range(roots.size):
         root = roots[tree]
+        total = np.float32(1e-30)
+        for a in range(priors.shape[1]):
+            if priors[root, a] > 0:
+                total += gammas[tree, a]
+        child = first_child[root]
+        while child != NONE:
+            total += gammas[tree, actions[child]]
+            child = next_sibling[child]
         best, at = np.float32(0.0), NONE
         for a in range(priors.shape[1]):
             if priors[root, a] > 0:
-                priors[root, a] += fraction * (noise[tree, a] - priors[root, a])
+                priors[root, a] += fraction * (gammas[tree, a] / total - priors[root, a])
                 if priors[root, a] > best:
                     best, at = priors[root, a], a
         best_action[root], best_prior[root] = at, best
         child = first_child[root]
         while child != NONE:
-            edge_priors[child] += fraction * (noise[tree, actions[child]] - edge_priors[child])
+            edge_priors[child] += fraction * (gammas[tree, actions[child]] / total - edge_priors[child])
             child = next_sibling[child]
