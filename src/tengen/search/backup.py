@@ -163,14 +163,16 @@ def _back_up(
                     if before != WIN or distance[node] + 1 < distance_before:
                         proven[parent], distance[parent] = WIN, distance[node] + 1
                 elif before != WIN and num_children[parent] == num_legal[parent]:
-                    all_proven, any_draw, longest = True, False, 0
+                    # A sibling may have been found good in this very round: then its own slot says so.
+                    all_bad, any_draw, longest = True, False, 0
                     child = first_child[parent]
                     while child != NONE:
-                        all_proven &= proven[child] != UNKNOWN
+                        good = WIN if to_move[child] == to_move[parent] else LOSS
+                        all_bad &= proven[child] != UNKNOWN and proven[child] != good
                         any_draw |= proven[child] == DRAW
                         longest = max(longest, distance[child] + 1)
                         child = next_sibling[child]
-                    if all_proven:
+                    if all_bad:
                         proven[parent], distance[parent] = DRAW if any_draw else LOSS, longest
                 news = proven[parent] != before or distance[parent] != distance_before
             node, parent = parent, parents[parent]

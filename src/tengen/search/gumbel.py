@@ -201,8 +201,8 @@ def _descend(
     for tree in range(leaves.size):
         root = tree * capacity
         is_new[tree] = False
-        if num_candidates[tree] == 0:  # the game is over
-            leaves[tree] = root
+        if proven[root] != UNKNOWN:  # nothing is left to find; and others in the batch may have more to do
+            leaves[tree] = NONE
             continue
         # 1. at the root: the best candidate among those whose turn it is
         wanted = schedule[num_candidates[tree], simulation]

@@ -103,6 +103,9 @@ def _descend(
         node = tree * capacity
         leaf = NONE
         is_new[slot] = False
+        leaves[slot] = NONE
+        if proven[node] != UNKNOWN:  # nothing is left to find; and others in the batch may have more to do
+            continue
         while leaf == NONE:
             if proven[node] != UNKNOWN:  # its value is known: visit it again, at no cost
                 leaf = node

@@ -48,6 +48,7 @@ def read_roots(trees: Trees, powers: Floats) -> Result:
     shape = (trees.num_trees, trees.priors.shape[1])
     visits, q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
     priors = trees.priors[roots]
+    priors[trees.num_legal[roots] == NONE] = 0  # finished games are not evaluated
     proven, distance = np.zeros(shape, np.int8), np.zeros(shape, np.int16)
     _read(
         roots,
@@ -190,6 +191,7 @@ def _expected(trees: Trees, node: int) -> int:
 def log_priors(trees: Trees) -> Floats:
     """log P at every root that has no children yet, LOWEST where illegal;  [B, A]"""
     priors = trees.priors[trees.roots]
+    priors[trees.num_legal[trees.roots] == NONE] = 0
     logs = np.full(priors.shape, LOWEST, np.float32)
     np.log(priors, out=logs, where=priors > 0)
     return logs
