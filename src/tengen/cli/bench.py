@@ -72,6 +72,8 @@ def search(
         nullcontext() if alone else Peer(peers, "mctx_pgx.py") as mctx,
         nullcontext() if alone else Peer(peers, "openspiel_search.py") as openspiel,
     ):
+        if not alone:
+            print("mctx compiles each of its searches first: ten seconds and more", file=sys.stderr)
         if not as_json:
             print("simulations a second, one core; connect4 unless named\n")
             print(f"{'search':<50}{'tengen':>12}{'peer':>12}{'ratio':>9}{'asked':>8}")
@@ -81,7 +83,7 @@ def search(
                 print(f"measured: {rate.search}", file=sys.stderr)
                 continue
             theirs = f"{rate.theirs:>12,.0f}{rate.ratio:>8.1f}×" if rate.theirs else ""
-            asked = f"{rate.asked:>7.0f}×" if rate.theirs and rate.asked else " " * 8
+            asked = f"  ≥ {rate.asked:>3.0f}×" if rate.theirs and rate.asked else " " * 8
             name = f"  {rate.peer}" if rate.theirs else ""
             print(f"{rate.search:<50}{rate.ours:>12,.0f}{theirs}{asked}{name}".rstrip(), flush=True)
     sizes = memory()
@@ -90,5 +92,5 @@ def search(
         return
     print(f"\n{'trees':<50}{'bytes a node':>12}{'MiB':>12}{'asked':>9}")
     for size in sizes:
-        asked = f"{size.asked:>7,.0f} ≥" if size.asked else ""
+        asked = f"  ≤ {size.asked:>5,.0f}" if size.asked else ""
         print(f"{size.trees:<50}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")

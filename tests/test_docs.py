@@ -1,0 +1,45 @@
+"""The Python in README and docs runs as it stands there, and the commands shown exist."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import tengen
+
+REPOSITORY = Path(__file__).parents[1]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """(page, text) of every fenced block in a language."""
+    found = []
+    for page in PAGES:
+        for text in re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            found.append((page.name, text))
+    return found
+
+
+@pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda value: value.split("\n")[0][:30])
+def test_the_python_runs(page: str, code: str) -> None:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, f"{page}: {done.stderr}"
+
+
+def commands_shown() -> set[str]:
+    """The words after `tengen` in every shell block: `show`, `bench rules`."""
+    found = set()
+    for _, text in blocks("sh"):
+        for line in text.splitlines():
+            match = re.match(r"tengen (bench \w+|[a-z]+)", line)
+            if match:
+                found.add(match[1])
+    return found
+
+
+def test_the_commands_exist() -> None:
+    assert commands_shown() >= {"games", "show", "check", "perft", "analyse", "bench rules"}
+    for command in sorted(commands_shown()):
+        assert tengen(*command.split(), "--help").returncode == 0, command
