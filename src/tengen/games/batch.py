@@ -157,7 +157,11 @@ class Loops:
 
     @cached_property
     def expand(self) -> Kernel:
-        play_one, outcome_one, legal_one = self._play, self._outcome, self._legal
+        # Copies of the rules that are melted into this loop.
+        play_one, outcome_one, legal_one = (
+            njit(forceinline=True)(rule.py_func)  # type: ignore[attr-defined]
+            for rule in (self._play, self._outcome, self._legal)
+        )
 
         @njit(nogil=True)
         def expand(

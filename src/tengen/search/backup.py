@@ -146,7 +146,7 @@ def _back_up(
         news = is_new[slot] and proven[node] != UNKNOWN  # is there a new proof to pass on?
         # 2. up to the root
         parent = parents[node]
-        while parent != NONE:
+        while parent >= 0:
             value *= discount if to_move[parent] == to_move[node] else -discount
             visits[node] += visit
             value_sums[node] += value + undo
@@ -166,7 +166,7 @@ def _back_up(
                     # A sibling may have been found good in this very round: then its own slot says so.
                     all_bad, any_draw, longest = True, False, 0
                     child = first_child[parent]
-                    while child != NONE:
+                    while child >= 0:
                         good = WIN if to_move[child] == to_move[parent] else LOSS
                         all_bad &= proven[child] != UNKNOWN and proven[child] != good
                         any_draw |= proven[child] == DRAW

@@ -225,11 +225,11 @@ def _descend(
         node, action = candidate_nodes[tree, best], candidates[tree, best]
         parent = root
         # 2. below the root: visits in proportion to the improved policy
-        while node != NONE and proven[node] == UNKNOWN:
+        while node >= 0 and proven[node] == UNKNOWN:
             parent = node
             share, share_q, total, most = zero, zero, zero, zero
             child = first_child[node]
-            while child != NONE:
+            while child >= 0:
                 n = np.float32(visits[child])
                 share += edge_priors[child]
                 share_q += edge_priors[child] * q[child]
@@ -244,20 +244,20 @@ def _descend(
             scale = (c_visit + most) * c_scale
             peak = zero
             child, i = first_child[node], 0
-            while child != NONE:
+            while child >= 0:
                 scratch[i] = scale * (q[child] - mixed)
                 peak = max(peak, scratch[i])
                 child, i = next_sibling[child], i + 1
             unvisited = np.exp(-peak)
             normaliser = max(one - share, zero) * unvisited
             child, i = first_child[node], 0
-            while child != NONE:
+            while child >= 0:
                 scratch[i] = edge_priors[child] * np.exp(scratch[i] - peak)
                 normaliser += scratch[i]
                 child, i = next_sibling[child], i + 1
             best_score, node = LOWEST, NONE
             child, i = first_child[parent], 0
-            while child != NONE:
+            while child >= 0:
                 score = scratch[i] / normaliser - np.float32(visits[child]) / (one + total)
                 if score > best_score:
                     best_score, node = score, child

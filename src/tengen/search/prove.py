@@ -130,7 +130,7 @@ def _close_in(
     """Brings the lower bounds of nodes up to date, and those of all above them if asked to."""
     for slot in range(leaves.size):
         node = leaves[slot]
-        while node != NONE:
+        while node >= 0:
             if proven[node] != UNKNOWN and first_child[node] == NONE:
                 soonest[node] = 0
             else:
@@ -138,7 +138,7 @@ def _close_in(
                 if num_children[node] < num_legal[node] or num_legal[node] == NONE:
                     least = 0
                 child = first_child[node]
-                while child != NONE:
+                while child >= 0:
                     can_be_good = proven[child] == UNKNOWN or is_good(node, child, to_move, proven)
                     if proven[node] != WIN or can_be_good:
                         least = min(least, soonest[child])
@@ -195,7 +195,7 @@ def _descend(
             # 2. else the child that matters and has been looked at least
             best, fewest = NONE, 0
             child = first_child[node]
-            while child != NONE:
+            while child >= 0:
                 if proven[node] == UNKNOWN:
                     matters = proven[child] == UNKNOWN
                 elif proven[node] == WIN:

@@ -106,7 +106,7 @@ def _descend(
         leaves[slot] = NONE
         if proven[node] != UNKNOWN:  # nothing is left to find; and others in the batch may have more to do
             continue
-        while leaf == NONE:
+        while node >= 0:  # always; said so that Numba need not ask whether an index is negative
             if proven[node] != UNKNOWN:  # its value is known: visit it again, at no cost
                 leaf = node
                 break
@@ -116,7 +116,7 @@ def _descend(
             exploration = c_puct * np.sqrt(np.float32(visits[node]))
             best_score, best = LOWEST, NONE
             child = first_child[node]
-            while child != NONE:
+            while child >= 0:
                 score = q[child] + exploration * edge_priors[child] / (one + np.float32(visits[child]))
                 if score > best_score:
                     best_score, best = score, child
@@ -125,19 +125,19 @@ def _descend(
             if best_action[node] != NONE:
                 fpu = fpu_weight * values[node] + fpu_constant
                 if fpu + exploration * best_prior[node] > best_score:
-                    leaf = tree * capacity + used[tree]
+                    leaf = max(0, tree * capacity + used[tree])
                     used[tree] += 1
                     is_new[slot] = True
                     add_child(
-                        node, best_action[node], leaf, priors, num_legal, parents, actions, first_child,
-                        next_sibling, num_children, best_action, best_prior, visits, value_sums, q,
-                        edge_priors, proven, distance,
+                        node, max(0, best_action[node]), leaf, priors, num_legal, parents, actions,
+                        first_child, next_sibling, num_children, best_action, best_prior, visits, value_sums,
+                        q, edge_priors, proven, distance,
                     )  # fmt: skip
                     break
             node = best
         leaves[slot] = leaf
         if per_tree > 1 and leaf != NONE:  # the other slots of this tree shall look elsewhere
-            while leaf != NONE:
+            while leaf >= 0:
                 visits[leaf] += 1
                 value_sums[leaf] -= virtual_loss
                 if proven[leaf] == UNKNOWN:
@@ -183,7 +183,7 @@ def _mix(
             if priors[root, a] > 0:
                 total += gammas[tree, a]
         child = first_child[root]
-        while child != NONE:
+        while child >= 0:
             total += gammas[tree, actions[child]]
             child = next_sibling[child]
         best, at = np.float32(0.0), NONE
@@ -194,6 +194,6 @@ def _mix(
                     best, at = priors[root, a], a
         best_action[root], best_prior[root] = at, best
         child = first_child[root]
-        while child != NONE:
+        while child >= 0:
             edge_priors[child] += fraction * (gammas[tree, actions[child]] / total - edge_priors[child])
             child = next_sibling[child]

@@ -103,7 +103,7 @@ def _read(
     for tree in range(roots.size):
         root = roots[tree]
         child = first_child[root]
-        while child != NONE:
+        while child >= 0:
             a = actions[child]
             out_visits[tree, a] = visits[child]
             out_priors[tree, a] = edge_priors[child]

@@ -67,7 +67,7 @@ def _keep(
     for tree in range(chosen.size):
         root = tree * capacity
         start = first_child[root]
-        while start != NONE and actions[start] != chosen[tree]:
+        while start >= 0 and actions[start] != chosen[tree]:
             start = next_sibling[start]
         if start == NONE:
             continue
@@ -115,6 +115,6 @@ def _keep(
             values[root] if proven[root] == 0 or first_child[root] != NONE else value_sums[root]
         )
         child = first_child[root]
-        while child != NONE:
+        while child >= 0:
             value_sums[root] += value_sums[child]
             child = next_sibling[child]
