@@ -71,6 +71,7 @@ def test_a_live_search_reports_until_it_is_stopped() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "tengen", "analyse", "gomoku9", "e5", "--live", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored if we run in the background
     )  # fmt: skip
     assert process.stdout
     first, second = json.loads(process.stdout.readline()), json.loads(process.stdout.readline())
