@@ -20,6 +20,9 @@ def test_bench_search_measures_every_search_and_the_memory() -> None:
         ("uct 2000, connect4", "OpenSpiel, C++", 4),
         ("uct 500, gomoku15", "OpenSpiel, C++", 3),
     }
+    assert [row["search"] for row in found["openings"]] == ["the prior itself", "puct", "puct with noise"]
+    plain, noisy = found["openings"][1:]
+    assert noisy["entropy"] > plain["entropy"] + 1 and noisy["most_played"] < plain["most_played"]
     memory = found["memory"]
     assert [row["asked"] for row in memory] == [None, 256, 2048]
     assert all(0 < row["mebibytes"] <= (row["asked"] or 64) for row in memory)
@@ -28,5 +31,5 @@ def test_bench_search_measures_every_search_and_the_memory() -> None:
 def test_bench_search_prints_a_line_for_each_search() -> None:
     lines = result("bench", "search", *OPTIONS).splitlines()
     assert lines[0] == "simulations a second, one core; connect4 unless named"
-    assert [line.split()[0] for line in lines[3:9]] == ["gumbel"] * 3 + ["puct"] * 3
+    assert [line.split()[0] for line in lines[3:12]] == ["gumbel"] * 3 + ["puct"] * 6
     assert lines[-1].startswith("1 of gomoku15, 1,000,000 simulations")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tengen.games.game import State
-from tengen.search.gumbel import Gumbel, halving
+from tengen.search.gumbel import Gumbel, gumbel_noise, halving
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import Result
@@ -223,7 +223,7 @@ def test_gumbel(
         search.run(budget)
         result = search.result()
         random = np.random.default_rng(budget)
-        draws = noise * random.gumbel(size=(len(states), world.game.num_actions)).astype(np.float32)
+        draws = noise * gumbel_noise((len(states), world.game.num_actions), random)
         roots = [world.node(state) for state in states]
         found = [
             slow_search.gumbel_search(root, world, slow, budget, drawn)

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
+import numpy.typing as npt
 
 from tengen.bench.peer import Peer
-from tengen.evaluators.evaluator import Evaluation, Evaluator
+from tengen.evaluators.evaluator import Evaluation, Evaluator, Floats
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.games import find
 from tengen.games.game import Game, Mask, State
@@ -25,13 +26,16 @@ from tengen.search import uct
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
+from tengen.search.result import sample_actions
 from tengen.search.tree import UNKNOWN, new_trees
 from tengen.search.uct import Uct
 
 BATCH = 256  # trees
-SETTINGS: dict[str, Puct | Gumbel] = {  # with noise, as in self-play; mctx's is the same
+NUM_OPENINGS = 1000  # games whose first moves are compared
+SETTINGS: dict[str, Puct | Gumbel] = {  # mctx's are the same
     "gumbel": Gumbel(),
-    "puct": Puct(dirichlet_fraction=0.25),
+    "puct": Puct(),
+    "puct with noise": Puct(dirichlet_fraction=0.25),  # as in AlphaZero's self-play
 }
 MEBIBYTE = 2**20
 
@@ -58,6 +62,15 @@ class Memory:
     bytes_per_node: int
     mebibytes: float
     asked: float | None  # MiB at most
+
+
+@dataclass(frozen=True)
+class Openings:
+    """How first moves are spread."""
+
+    search: str
+    most_played: float  # share of the games
+    entropy: float  # bits
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,25 @@ def search_rates(
         )
 
 
+def opening_entropies() -> list[Openings]:
+    """How varied are PUCT's first moves under a prior that is nearly sure of one of them? In self-play they
+    are drawn by visits; without noise all games share one tree, and few moves ever get a visit."""
+    game = find("gomoku9")
+    logits = np.zeros(game.num_actions, np.float32)
+    logits[game.num_actions // 2] = 6.0
+    prior = np.exp(logits) / np.exp(logits).sum()
+    found = [Openings("the prior itself", float(prior.max()), _bits(prior))]
+    for name in ("puct", "puct with noise"):
+        random = np.random.default_rng(1)
+        search = Search(game, FixedPrior(logits), SETTINGS[name], NUM_OPENINGS, max_simulations=100)
+        search.begin(np.tile(game.new_state(), (NUM_OPENINGS, 1)), random)
+        search.run(100)
+        moves = sample_actions(search.result(), 1.0, random)
+        shares = np.bincount(moves, minlength=game.num_actions) / NUM_OPENINGS
+        found.append(Openings(name, float(shares.max()), _bits(shares)))
+    return found
+
+
 def memory() -> list[Memory]:
     """What the trees of PUCT and Gumbel take."""
     return [
@@ -123,7 +155,7 @@ def _comparisons(mctx: Peer | None, openspiel: Peer | None) -> Iterator[Comparis
     random = [random_moves(connect4, seed % 21, seed) for seed in range(BATCH)]
 
     # 1. many trees at once, from the first position and from others
-    for name, asked in (("gumbel", 4.0), ("puct", 10.0)):
+    for name, asked in (("gumbel", 4.0), ("puct", 10.0), ("puct with noise", None)):
         for where, games in (("", first), (", random positions", random)):
             yield Comparison(
                 f"{name} 32 × {BATCH}{where}",
@@ -231,6 +263,22 @@ class NoisyEvaluator:
     def evaluate(self, states: State, legal: Mask) -> Evaluation:
         answers = np.tanh(states.astype(np.float32) @ self._weights)
         return Evaluation(answers[:, :-1], answers[:, -1])
+
+
+class FixedPrior:
+    """The same opinion of every position's moves."""
+
+    def __init__(self, logits: Floats) -> None:
+        self._logits = logits
+
+    def evaluate(self, states: State, legal: Mask) -> Evaluation:
+        return Evaluation(np.tile(self._logits, (len(states), 1)), np.zeros(len(states), np.float32))
+
+
+def _bits(shares: npt.NDArray[np.floating]) -> float:
+    """Shannon's entropy."""
+    shares = shares[shares > 0]
+    return float((shares * -np.log2(shares)).sum())
 
 
 def position_after(game: Game, moves: list[int]) -> State:

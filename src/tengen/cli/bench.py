@@ -5,7 +5,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -63,7 +63,7 @@ def search(
 ) -> None:
     """Simulations a second on one core, in alternation with mctx + pgx on JAX and with OpenSpiel."""
     from tengen.bench.peer import Peer
-    from tengen.bench.search import memory, one_core, search_rates
+    from tengen.bench.search import memory, one_core, opening_entropies, search_rates
 
     alone = str(peers) == "none"
     rates = []
@@ -76,7 +76,7 @@ def search(
             print("mctx compiles each of its searches first: ten seconds and more", file=sys.stderr)
         if not as_json:
             print("simulations a second, one core; connect4 unless named\n")
-            print(f"{'search':<50}{'tengen':>12}{'peer':>12}{'ratio':>9}{'asked':>8}")
+            print(f"{'search':<60}{'tengen':>12}{'peer':>12}{'ratio':>9}{'asked':>8}")
         for rate in search_rates(seconds, rounds, mctx, openspiel):
             rates.append(rate)
             if as_json:
@@ -85,12 +85,18 @@ def search(
             theirs = f"{rate.theirs:>12,.0f}{rate.ratio:>8.1f}×" if rate.theirs else ""
             asked = f"  ≥ {rate.asked:>3.0f}×" if rate.theirs and rate.asked else " " * 8
             name = f"  {rate.peer}" if rate.theirs else ""
-            print(f"{rate.search:<50}{rate.ours:>12,.0f}{theirs}{asked}{name}".rstrip(), flush=True)
-    sizes = memory()
+            print(f"{rate.search:<60}{rate.ours:>12,.0f}{theirs}{asked}{name}".rstrip(), flush=True)
+    openings, sizes = opening_entropies(), memory()
     if as_json:
-        print(json.dumps({"searches": [asdict(r) for r in rates], "memory": [asdict(m) for m in sizes]}))
+        sections: dict[str, list[Any]] = {"searches": rates, "openings": openings, "memory": sizes}
+        print(json.dumps({name: [asdict(row) for row in rows] for name, rows in sections.items()}))
         return
-    print(f"\n{'trees':<50}{'bytes a node':>12}{'MiB':>12}{'asked':>9}")
+    print(f"\n{'first moves of gomoku9, 1000 games':<60}{'most played':>12}{'entropy':>12}")
+    for opening in openings:
+        print(
+            f"{opening.search:<60}{opening.most_played:>11.1%}{opening.entropy:>8.2f} bits".replace("%", " %")
+        )
+    print(f"\n{'trees':<60}{'bytes a node':>12}{'MiB':>12}{'asked':>9}")
     for size in sizes:
         asked = f"  ≤ {size.asked:>5,.0f}" if size.asked else ""
-        print(f"{size.trees:<50}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")
+        print(f"{size.trees:<60}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")

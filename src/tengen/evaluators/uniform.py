@@ -10,10 +10,12 @@ class UniformEvaluator:
     """Logits and values of zero."""
 
     def __init__(self) -> None:
-        self._zeros = np.zeros((0, 0), np.float32)
-        self._values = np.zeros(0, np.float32)
+        self._all = Evaluation(np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
 
     def evaluate(self, states: State, legal: Mask) -> Evaluation:
-        if len(legal) > len(self._zeros) or legal.shape[1] != self._zeros.shape[1]:
-            self._zeros, self._values = np.zeros(legal.shape, np.float32), np.zeros(len(legal), np.float32)
-        return Evaluation(self._zeros[: len(legal)], self._values[: len(legal)])
+        count, most = len(legal), len(self._all.values)
+        if count > most or legal.shape[1] != self._all.logits.shape[1]:
+            self._all = Evaluation(np.zeros(legal.shape, np.float32), np.zeros(count, np.float32))
+        elif count < most:
+            return Evaluation(self._all.logits[:count], self._all.values[:count])
+        return self._all

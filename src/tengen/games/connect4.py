@@ -37,10 +37,10 @@ def legal(state: State, mask: Mask) -> None:
 
 
 @njit(cache=True, forceinline=True)
-def completes_row(state: State, cell: int, me: int) -> bool:
+def completes_row(state: State, row: int, col: int, me: int) -> bool:
     """Is the stone on this cell part of k in a row of `me`?"""
     rows, cols, k = state[0], state[1], state[2]
-    row, col = cell // cols, cell % cols
+    cell = row * cols + col
     down = 1
     while row + down < rows and state[HEADER + cell + down * cols] == me:
         down += 1
@@ -67,14 +67,14 @@ def play(state: State, action: int, next_state: State) -> None:
     for i in range(state.size):  # 14 ns; next_state[:] = state takes 52
         next_state[i] = state[i]
     rows, cols, me = state[0], state[1], state[TO_MOVE]
-    cell = (rows - 1) * cols + action
-    while state[HEADER + cell] != 0:
-        cell -= cols
-    next_state[HEADER + cell] = me
+    row = rows - 1
+    while state[HEADER + row * cols + action] != 0:
+        row -= 1
+    next_state[HEADER + row * cols + action] = me
     next_state[STONES] += 1
     next_state[LAST_ACTION] = action
     next_state[TO_MOVE] = 3 - me
-    if completes_row(next_state, cell, me):
+    if completes_row(next_state, row, action, me):
         next_state[RESULT] = me
     elif next_state[STONES] == rows * cols:
         next_state[RESULT] = DRAW
@@ -101,12 +101,12 @@ def rollout(state: State, random: Random) -> None:
         col = random_below(random, cols)
         while state[HEADER + col] != 0:  # full: throw again
             col = random_below(random, cols)
-        cell = (rows - 1) * cols + col
-        while state[HEADER + cell] != 0:
-            cell -= cols
-        state[HEADER + cell] = me
+        row = rows - 1
+        while state[HEADER + row * cols + col] != 0:
+            row -= 1
+        state[HEADER + row * cols + col] = me
         stones += 1
-        if completes_row(state, cell, me):
+        if completes_row(state, row, col, me):
             result = me
         elif stones == rows * cols:
             result = DRAW
@@ -126,7 +126,7 @@ def settle(state: State) -> None:
     for i in range(num_cells):
         if state[HEADER + i] != 0:
             state[STONES] += 1
-            if completes_row(state, i, state[HEADER + i]):
+            if completes_row(state, i // state[1], i % state[1], state[HEADER + i]):
                 state[RESULT] = state[HEADER + i]
     if state[RESULT] == 0 and state[STONES] == num_cells:
         state[RESULT] = DRAW

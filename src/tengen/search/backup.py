@@ -4,10 +4,11 @@ import numpy as np
 
 from tengen.evaluators.evaluator import Evaluation
 from tengen.games.game import Mask
-from tengen.search.edges import exact_value
+from tengen.search.edges import exact_value, exp
 from tengen.search.tree import (
     DRAW,
     LOSS,
+    LOWEST,
     NONE,
     UNKNOWN,
     WIN,
@@ -43,7 +44,7 @@ def back_up(
         )
     return _back_up(
         slots.per_tree,
-        np.float32(virtual_loss),
+        virtual_loss,
         powers,
         slots.leaves,
         slots.is_new,
@@ -75,41 +76,40 @@ def _store(
     best_action: Int16s,
     best_prior: Floats,
 ) -> None:
-    """Priors are the softmax of the logits of the legal actions."""
+    """Priors are the softmax of the logits of the legal actions. Without branches, loops are vectorised."""
+    num_actions = priors.shape[1]
     for i in range(count):
-        leaf = waiting[i]
+        leaf = max(0, waiting[i])
         values[leaf] = new_values[i]
-        peak = np.float32(-1e30)
-        for a in range(priors.shape[1]):
-            if legal[i, a] and logits[i, a] > peak:
-                peak = logits[i, a]
+        peak = LOWEST
+        for a in range(num_actions):
+            logit = logits[i, a]
+            peak = max(peak, logit if legal[i, a] else LOWEST)
         total = np.float32(0.0)
-        number = 0
-        for a in range(priors.shape[1]):
-            weight = np.float32(0.0)
-            if legal[i, a]:
-                # A legal move keeps a little: 0 would mean illegal, and the move would never be found.
-                weight = np.float32(1.0)
-                if logits[i, a] != peak:
-                    weight = max(np.exp(logits[i, a] - peak), np.float32(1e-9))
-                number += 1
+        for a in range(num_actions):
+            # A legal move keeps a little: 0 would mean illegal, and the move would never be found.
+            weight = max(exp(logits[i, a] - peak), np.float32(1e-9))
+            weight = weight if legal[i, a] else np.float32(0.0)
             priors[leaf, a] = weight
             total += weight
+        number = 0
+        for a in range(num_actions):
+            number += legal[i, a]
+        best = 0  # the weight of the highest logit is exp(0), exactly 1
+        while best < num_actions - 1 and priors[leaf, best] < np.float32(1.0):
+            best += 1
         scale = np.float32(1.0) / total
-        best, at = np.float32(0.0), NONE
-        for a in range(priors.shape[1]):
+        for a in range(num_actions):
             priors[leaf, a] *= scale
-            if priors[leaf, a] > best:
-                best, at = priors[leaf, a], a
         num_legal[leaf] = number
-        best_action[leaf] = at
-        best_prior[leaf] = best
+        best_action[leaf] = best
+        best_prior[leaf] = priors[leaf, best]
 
 
 @kernel
 def _back_up(
     per_tree: int,
-    virtual_loss: np.float32,
+    virtual_loss: float,
     powers: Floats,
     leaves: Int32s,
     is_new: Mask,
@@ -130,7 +130,7 @@ def _back_up(
     root_proven = False
     undo = np.float32(0.0)
     if per_tree > 1:  # the visit was counted on the way down, as a loss
-        visit, undo = 0, virtual_loss
+        visit, undo = 0, np.float32(virtual_loss)
     discount = powers[1]
     for slot in range(leaves.size):
         node = leaves[slot]

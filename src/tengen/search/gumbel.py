@@ -16,7 +16,8 @@ from functools import lru_cache
 import numpy as np
 
 from tengen.games.game import Mask
-from tengen.search.edges import add_child
+from tengen.search.edges import add_child, exp
+from tengen.search.result import Result
 from tengen.search.tree import (
     LOWEST,
     NONE,
@@ -80,6 +81,11 @@ def _schedule(max_candidates: int, num_simulations: int) -> Int32s:
     return table
 
 
+def gumbel_noise(shape: tuple[int, ...], random: np.random.Generator) -> Floats:
+    """Draws from the standard Gumbel distribution: -log of exponential ones (twice as fast as numpy's)."""
+    return -np.log(np.maximum(random.standard_exponential(shape, np.float32), np.float32(1e-30)))
+
+
 def choose_candidates(
     settings: Gumbel, num_simulations: int, log_priors: Floats, random: np.random.Generator | None
 ) -> Roots:
@@ -87,8 +93,7 @@ def choose_candidates(
     num_trees, num_actions = log_priors.shape
     scores = log_priors
     if settings.noise > 0 and random is not None:
-        noise = random.gumbel(size=log_priors.shape).astype(np.float32)
-        scores = log_priors + np.float32(settings.noise) * noise
+        scores = log_priors + np.float32(settings.noise) * gumbel_noise(log_priors.shape, random)
     k = min(settings.num_considered, num_actions, num_simulations)
     roots = Roots(
         candidates=np.zeros((num_trees, k), np.int16),
@@ -135,8 +140,8 @@ def descend(
     _descend(
         simulation,
         trees.capacity,
-        np.float32(settings.c_visit),
-        np.float32(settings.c_scale),
+        settings.c_visit,
+        settings.c_scale,
         scratch,
         roots.candidates,
         roots.num_candidates,
@@ -169,8 +174,8 @@ def descend(
 def _descend(
     simulation: int,
     capacity: int,
-    c_visit: np.float32,
-    c_scale: np.float32,
+    c_visit: float,
+    c_scale: float,
     scratch: Floats,
     candidates: Int16s,
     num_candidates: Int16s,
@@ -211,7 +216,7 @@ def _descend(
             child = candidate_nodes[tree, i]
             if child != NONE:
                 most = max(most, np.float32(visits[child]))
-        scale = (c_visit + most) * c_scale
+        scale = np.float32((c_visit + most) * c_scale)
         best_score, best = np.float32(2.0) * LOWEST, 0
         for i in range(num_candidates[tree]):
             child = candidate_nodes[tree, i]
@@ -227,82 +232,115 @@ def _descend(
         # 2. below the root: visits in proportion to the improved policy
         while node >= 0 and proven[node] == UNKNOWN:
             parent = node
-            share, share_q, total, most = zero, zero, zero, zero
+            # what is known of the visited children, side by side: q, prior, visits
+            share, share_q, total, most, count = zero, zero, zero, zero, 0
             child = first_child[node]
             while child >= 0:
-                n = np.float32(visits[child])
-                share += edge_priors[child]
-                share_q += edge_priors[child] * q[child]
+                prior, n = edge_priors[child], np.float32(visits[child])
+                scratch[0, count], scratch[1, count], scratch[2, count] = q[child], prior, n
+                share += prior
+                share_q += prior * q[child]
                 total += n
                 most = max(most, n)
-                child = next_sibling[child]
+                child, count = next_sibling[child], count + 1
             mixed = values[node]
             if share > zero:
                 mixed = (mixed + total * share_q / share) / (one + total)
             # Weights relative to unvisited actions, whose exponent is 0; the peak is taken off first, for
             # float32 overflows near 375 visits otherwise.
-            scale = (c_visit + most) * c_scale
+            scale = np.float32((c_visit + most) * c_scale)
             peak = zero
-            child, i = first_child[node], 0
-            while child >= 0:
-                scratch[i] = scale * (q[child] - mixed)
-                peak = max(peak, scratch[i])
-                child, i = next_sibling[child], i + 1
-            unvisited = np.exp(-peak)
+            for i in range(count):
+                scratch[0, i] = scale * (scratch[0, i] - mixed)
+                peak = max(peak, scratch[0, i])
+            unvisited = exp(-peak)
             normaliser = max(one - share, zero) * unvisited
-            child, i = first_child[node], 0
-            while child >= 0:
-                scratch[i] = edge_priors[child] * np.exp(scratch[i] - peak)
-                normaliser += scratch[i]
-                child, i = next_sibling[child], i + 1
-            best_score, node = LOWEST, NONE
-            child, i = first_child[parent], 0
-            while child >= 0:
-                score = scratch[i] / normaliser - np.float32(visits[child]) / (one + total)
+            for i in range(count):
+                scratch[0, i] = scratch[1, i] * exp(scratch[0, i] - peak)
+                normaliser += scratch[0, i]
+            best_score, node, child = LOWEST, NONE, first_child[parent]
+            for i in range(count):
+                score = scratch[0, i] / normaliser - scratch[2, i] / (one + total)
                 if score > best_score:
                     best_score, node = score, child
-                child, i = next_sibling[child], i + 1
+                child = next_sibling[child]
             action = best_action[parent]
             if action != NONE and best_prior[parent] * unvisited / normaliser > best_score:
                 node = NONE
         # 3. a new leaf, or one whose result is known
         if node == NONE:
-            node = root + used[tree]
+            node = max(0, root + used[tree])
             used[tree] += 1
             is_new[tree] = True
             if parent == root:
                 candidate_nodes[tree, best] = node
             add_child(
-                parent, action, node, priors, num_legal, parents, actions, first_child, next_sibling,
-                num_children, best_action, best_prior, visits, value_sums, q, edge_priors, proven, distance,
+                max(0, parent), max(0, action), node, priors, num_legal, parents, actions, first_child,
+                next_sibling, num_children, best_action, best_prior, visits, value_sums, q, edge_priors,
+                proven, distance,
             )  # fmt: skip
         leaves[tree] = node
 
 
-def improved_policy(
-    log_priors: Floats, visits: Int32s, q: Floats, values: Floats, settings: Gumbel
-) -> Floats:
-    """π' of every root: softmax of log P + σ(completed q);  [B, A]"""
-    visited = visits > 0
-    total = visits.sum(axis=1, keepdims=True)
-    shares = np.where(visited, np.exp(log_priors), 0.0)
-    share = shares.sum(axis=1, keepdims=True)
-    mean = (shares * q).sum(axis=1, keepdims=True) / np.maximum(share, 1e-30)
-    mixed = np.where(share > 0, (values[:, None] + total * mean) / (1 + total), values[:, None])
-    completed = np.where(visited, q, mixed)
-    scale = (settings.c_visit + visits.max(axis=1, keepdims=True)) * settings.c_scale
-    logits = np.where(log_priors > LOWEST, log_priors + scale * (completed - mixed), LOWEST)
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)  # type: ignore[no-any-return]
+def improve(roots: Roots, values: Floats, settings: Gumbel, result: Result) -> None:
+    """Gives the roots that are not proven Gumbel's policy and action, in place."""
+    _improve(
+        settings.c_visit, settings.c_scale, values, result.visits, result.q, result.root_proven,
+        roots.candidates, roots.num_candidates, roots.scores, roots.log_priors, result.policy, result.actions,
+    )  # fmt: skip
 
 
-def best_candidates(roots: Roots, visits: Int32s, q: Floats, settings: Gumbel) -> Int32s:
-    """The action of every root: the best of those visited most, by g + log P + σ(q);  [B]"""
-    candidates = roots.candidates.astype(np.int64)
-    visits_of = np.take_along_axis(visits, candidates, axis=1)
-    scale = (settings.c_visit + visits.max(axis=1, keepdims=True)) * settings.c_scale
-    scores = roots.scores + scale * np.take_along_axis(q, candidates, axis=1)
-    counts = np.arange(candidates.shape[1])[None] < roots.num_candidates[:, None]
-    is_most = (visits_of == visits_of.max(axis=1, keepdims=True)) & counts
-    best = np.argmax(np.where(is_most, scores, -np.inf), axis=1)
-    return np.take_along_axis(candidates, best[:, None], axis=1)[:, 0].astype(np.int32)
+@kernel
+def _improve(
+    c_visit: float,
+    c_scale: float,
+    values: Floats,
+    visits: Int32s,
+    q: Floats,
+    root_proven: Int8s,
+    candidates: Int16s,
+    num_candidates: Int16s,
+    scores: Floats,
+    log_priors: Floats,
+    policy: Floats,
+    actions: Int32s,
+) -> None:
+    for tree in range(actions.size):
+        if root_proven[tree] != UNKNOWN or num_candidates[tree] == 0:
+            continue
+        # 1. what unvisited actions are taken to be worth
+        share, share_q, total, most = np.float32(0.0), np.float32(0.0), np.float32(0.0), 0
+        for a in range(visits.shape[1]):
+            if visits[tree, a] > 0:
+                prior = exp(log_priors[tree, a])
+                share += prior
+                share_q += prior * q[tree, a]
+                total += np.float32(visits[tree, a])
+                most = max(most, visits[tree, a])
+        mixed = values[tree]
+        if share > 0:
+            mixed = (mixed + total * share_q / share) / (np.float32(1.0) + total)
+        scale = np.float32((c_visit + most) * c_scale)
+        # 2. the policy: softmax of log P + σ(completed q)
+        peak = LOWEST
+        for a in range(visits.shape[1]):
+            logit = log_priors[tree, a]
+            if visits[tree, a] > 0:
+                logit += scale * (q[tree, a] - mixed)
+            policy[tree, a] = logit
+            peak = max(peak, logit)
+        weights = np.float32(0.0)
+        for a in range(visits.shape[1]):
+            weight = exp(policy[tree, a] - peak)
+            policy[tree, a] = weight if log_priors[tree, a] > LOWEST else np.float32(0.0)
+            weights += policy[tree, a]
+        for a in range(visits.shape[1]):
+            policy[tree, a] /= weights
+        # 3. the action: the best of the candidates visited most, by g + log P + σ(q)
+        best_score, best = np.float32(2.0) * LOWEST, 0
+        for i in range(num_candidates[tree]):
+            a = candidates[tree, i]
+            score = scores[tree, i] + scale * q[tree, a]
+            if visits[tree, a] == most and score > best_score:
+                best_score, best = score, a
+        actions[tree] = best

@@ -8,7 +8,6 @@ search.result().actions
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from tengen.search.gumbel import Gumbel
 from tengen.search.puct import Puct
 from tengen.search.result import Result, log_priors, read_roots
 from tengen.search.reuse import keep_subtrees
-from tengen.search.tree import NONE, UNKNOWN, Int32s, Slots, new_slots, new_trees
+from tengen.search.tree import NONE, UNKNOWN, Int32s, Slots, make_roots, new_slots, new_trees
 
 MAX_PLIES = 8192  # proven distances are below this
 
@@ -50,7 +49,7 @@ class Search:
         self._batched = lift(game)
         self._slots = {leaves_per_round: new_slots(game, num_trees, leaves_per_round)}
         self._powers = (discount ** np.arange(MAX_PLIES)).astype(np.float32)
-        self._scratch = np.zeros(game.num_actions, np.float32)
+        self._scratch = np.zeros((3, game.num_actions), np.float32)
         self._roots: gumbel.Roots | None = None
         self._random: np.random.Generator | None = None
         self._all_proven = False
@@ -62,7 +61,7 @@ class Search:
             raise UserError(
                 f"expected {trees.num_trees} states of {self.game.name}, got an array of {states.shape}"
             )
-        trees.states[trees.roots] = states
+        trees.states[:: trees.capacity] = states
         self._evaluate_roots(np.ones(trees.num_trees, np.bool_))
         self._explore(random)
 
@@ -106,18 +105,9 @@ class Search:
     def result(self) -> Result:
         """What has been found so far; may be asked at any time between two rounds."""
         result = read_roots(self.trees, self._powers)
-        if not isinstance(self.settings, Gumbel) or self._roots is None:
-            return result
-        logs = self._roots.log_priors
-        values = self.trees.values[self.trees.roots]
-        policy = gumbel.improved_policy(logs, result.visits, result.q, values, self.settings)
-        actions = gumbel.best_candidates(self._roots, result.visits, result.q, self.settings)
-        proven = (result.root_proven != UNKNOWN) | (result.actions == NONE)
-        return replace(
-            result,
-            policy=np.where(proven[:, None], result.policy, policy).astype(np.float32),
-            actions=np.where(proven, result.actions, actions).astype(np.int32),
-        )
+        if isinstance(self.settings, Gumbel) and self._roots is not None:
+            gumbel.improve(self._roots, self.trees.values[self.trees.roots], self.settings, result)
+        return result
 
     def advance(self, actions: Int32s, random: np.random.Generator | None = None) -> None:
         """Plays a move in every tree and keeps what was found below it. Games that are over stay."""
@@ -138,15 +128,7 @@ class Search:
     def _evaluate_roots(self, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Makes single nodes of some trees and evaluates them."""
         trees, slots = self.trees, self._slots_for(1)
-        roots = trees.roots[chosen]
-        trees.used[chosen] = 1
-        trees.parents[roots] = NONE
-        trees.actions[roots] = NONE
-        trees.first_child[roots] = NONE
-        trees.next_sibling[roots] = NONE
-        for array in (trees.num_children, trees.visits, trees.value_sums, trees.proven, trees.distance):
-            array[roots] = 0
-        trees.num_legal[roots] = NONE
+        make_roots(trees, chosen)
         slots.leaves[:] = np.where(chosen, trees.roots, NONE)
         slots.is_new[:] = chosen
         self._finish_round(slots)

@@ -43,10 +43,10 @@ def descend(trees: Trees, slots: Slots, settings: Puct) -> None:
     _descend(
         trees.capacity,
         slots.per_tree,
-        np.float32(settings.c_puct),
-        np.float32(0.0 if fpu is None else 1.0),
-        np.float32(0.0 if fpu is None else -fpu),
-        np.float32(settings.virtual_loss),
+        settings.c_puct,
+        0.0 if fpu is None else 1.0,
+        0.0 if fpu is None else -fpu,
+        settings.virtual_loss,
         trees.used,
         slots.leaves,
         slots.is_new,
@@ -73,10 +73,10 @@ def descend(trees: Trees, slots: Slots, settings: Puct) -> None:
 def _descend(
     capacity: int,
     per_tree: int,
-    c_puct: np.float32,
-    fpu_weight: np.float32,
-    fpu_constant: np.float32,
-    virtual_loss: np.float32,
+    c_puct: float,
+    fpu_weight: float,
+    fpu_constant: float,
+    virtual_loss: float,
     used: Int32s,
     leaves: Int32s,
     is_new: Mask,
@@ -98,6 +98,8 @@ def _descend(
     distance: Int16s,
 ) -> None:
     one = np.float32(1.0)
+    c, weight, constant = np.float32(c_puct), np.float32(fpu_weight), np.float32(fpu_constant)
+    loss = np.float32(virtual_loss)
     for slot in range(leaves.size):
         tree = slot // per_tree
         node = tree * capacity
@@ -113,7 +115,7 @@ def _descend(
             if num_legal[node] == NONE:  # another slot of this tree is evaluating it
                 break
             # 1. the best of the visited children
-            exploration = c_puct * np.sqrt(np.float32(visits[node]))
+            exploration = c * np.sqrt(np.float32(visits[node]))
             best_score, best = LOWEST, NONE
             child = first_child[node]
             while child >= 0:
@@ -123,7 +125,7 @@ def _descend(
                 child = next_sibling[child]
             # 2. or the best of the others, which becomes a child
             if best_action[node] != NONE:
-                fpu = fpu_weight * values[node] + fpu_constant
+                fpu = weight * values[node] + constant
                 if fpu + exploration * best_prior[node] > best_score:
                     leaf = max(0, tree * capacity + used[tree])
                     used[tree] += 1
@@ -139,7 +141,7 @@ def _descend(
         if per_tree > 1 and leaf != NONE:  # the other slots of this tree shall look elsewhere
             while leaf >= 0:
                 visits[leaf] += 1
-                value_sums[leaf] -= virtual_loss
+                value_sums[leaf] -= loss
                 if proven[leaf] == UNKNOWN:
                     q[leaf] = value_sums[leaf] / np.float32(visits[leaf])
                 leaf = parents[leaf]

@@ -18,6 +18,7 @@ from tengen.search.tree import (
     Int32s,
     Trees,
     children,
+    inlined,
     kernel,
 )
 
@@ -47,54 +48,87 @@ def read_roots(trees: Trees, powers: Floats) -> Result:
     roots = trees.roots
     shape = (trees.num_trees, trees.priors.shape[1])
     visits, q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-    priors = trees.priors[roots]
+    priors, legal = trees.priors[roots], np.zeros(shape, np.bool_)
     priors[trees.num_legal[roots] == NONE] = 0  # finished games are not evaluated
     proven, distance = np.zeros(shape, np.int8), np.zeros(shape, np.int16)
+    values, policy = np.zeros(len(roots), np.float32), np.zeros(shape, np.float32)
+    actions = np.zeros(len(roots), np.int32)
     _read(
+        powers,
         roots,
         visits,
         q,
         priors,
+        legal,
         proven,
         distance,
+        values,
+        policy,
+        actions,
         trees.to_move,
         trees.actions,
         trees.first_child,
         trees.next_sibling,
         trees.visits,
+        trees.value_sums,
         trees.q,
         trees.edge_priors,
         trees.proven,
         trees.distance,
     )
-    legal = priors > 0
-    means = trees.value_sums[roots] / np.maximum(trees.visits[roots], 1)
-    root_proven, root_distance = trees.proven[roots], trees.distance[roots]
-    exact = np.select([root_proven == WIN, root_proven == LOSS], [1.0, -1.0]) * powers[root_distance]
-    values: Floats = np.where(root_proven == UNKNOWN, means, exact).astype(np.float32)
-    actions = best_actions(visits, q, priors, legal, proven, distance, root_proven)
-    policy = (visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)).astype(np.float32)
-    won = root_proven == WIN  # nothing else is worth learning
-    policy[won] = np.eye(shape[1], dtype=np.float32)[actions[won]]
     return Result(
-        visits, q, priors, legal, proven, distance, values, root_proven, root_distance,
+        visits, q, priors, legal, proven, distance, values, trees.proven[roots], trees.distance[roots],
         simulations=trees.visits[roots], policy=policy, actions=actions,
     )  # fmt: skip
 
 
+@inlined
+def best_action_of(
+    tree: int,
+    root_proven: int,
+    visits: Int32s,
+    q: Floats,
+    priors: Floats,
+    legal: Mask,
+    proven: Int8s,
+    distance: Int16s,
+) -> int:
+    """The move to play: the fastest proven win; else the most visited move that is not a proven loss; else
+    the slowest loss. Ties go to the better value, then to the better prior. NONE if the game is over."""
+    best_rank, best = -1e30, NONE
+    for a in range(visits.shape[1]):
+        rank = float(visits[tree, a])
+        if proven[tree, a] == WIN:
+            rank = 1e12 - distance[tree, a]
+        elif proven[tree, a] == LOSS:
+            rank = -1e12 + distance[tree, a]
+        elif proven[tree, a] == DRAW and root_proven == DRAW:  # the rest are losses, or no better
+            rank += 1e9
+        rank += 1e-3 * q[tree, a] + 1e-7 * priors[tree, a]
+        if legal[tree, a] and rank > best_rank:
+            best_rank, best = rank, a
+    return best
+
+
 @kernel
 def _read(
+    powers: Floats,
     roots: Int32s,
     out_visits: Int32s,
     out_q: Floats,
     out_priors: Floats,
+    out_legal: Mask,
     out_proven: Int8s,
     out_distance: Int16s,
+    out_values: Floats,
+    out_policy: Floats,
+    out_actions: Int32s,
     to_move: Int8s,
     actions: Int16s,
     first_child: Int32s,
     next_sibling: Int32s,
     visits: Int32s,
+    value_sums: Floats,
     edge_q: Floats,
     edge_priors: Floats,
     proven: Int8s,
@@ -114,27 +148,25 @@ def _read(
                 result = LOSS if result == WIN else WIN
             out_proven[tree, a] = result
             child = next_sibling[child]
-
-
-def best_actions(
-    visits: Int32s,
-    q: Floats,
-    priors: Floats,
-    legal: Mask,
-    proven: Int8s,
-    distance: Int16s,
-    root_proven: Int8s,
-) -> Int32s:
-    """The move to play at each root: the fastest proven win; else the most visited move that is not a proven
-    loss; else the slowest loss. Ties go to the better value, then to the better prior."""
-    rank = visits.astype(np.float64)
-    rank = np.where(proven == WIN, 1e12 - distance, rank)
-    rank = np.where(proven == LOSS, -1e12 + distance, rank)
-    drawn = (root_proven == DRAW)[:, None] & (proven == DRAW)  # the rest are losses, or no better
-    rank = np.where(drawn, 1e9 + visits, rank)
-    rank = rank + 1e-3 * q + 1e-7 * priors
-    rank = np.where(legal, rank, -np.inf)
-    return np.where(legal.any(axis=1), np.argmax(rank, axis=1), NONE).astype(np.int32)
+        for a in range(out_visits.shape[1]):
+            out_legal[tree, a] = out_priors[tree, a] > 0
+        result = proven[root]
+        if result == UNKNOWN:
+            out_values[tree] = value_sums[root] / np.float32(max(visits[root], 1))
+        elif result != DRAW:
+            out_values[tree] = powers[distance[root]] if result == WIN else -powers[distance[root]]
+        best = best_action_of(
+            tree, result, out_visits, out_q, out_priors, out_legal, out_proven, out_distance
+        )
+        out_actions[tree] = best
+        total = 0
+        for a in range(out_visits.shape[1]):
+            total += out_visits[tree, a]
+        for a in range(out_visits.shape[1]):
+            out_policy[tree, a] = np.float32(out_visits[tree, a]) / np.float32(max(total, 1))
+        if result == WIN:  # nothing else is worth learning
+            for a in range(out_visits.shape[1]):
+                out_policy[tree, a] = np.float32(a == best)
 
 
 def temperatures(plies: Int32s, first_plies: int, temperature: float = 1.0) -> Floats:

@@ -140,6 +140,38 @@ def new_trees(game: Game, num_trees: int, capacity: int) -> Trees:
     )
 
 
+def make_roots(trees: Trees, chosen: Mask) -> None:
+    """Single, unevaluated nodes of the chosen trees; their states are there already."""
+    _make_roots(
+        trees.capacity, chosen, trees.used, trees.num_legal, trees.parents, trees.actions, trees.first_child,
+        trees.next_sibling, trees.num_children, trees.visits, trees.value_sums, trees.proven, trees.distance,
+    )  # fmt: skip
+
+
+@kernel
+def _make_roots(
+    capacity: int,
+    chosen: Mask,
+    used: Int32s,
+    num_legal: Int16s,
+    parents: Int32s,
+    actions: Int16s,
+    first_child: Int32s,
+    next_sibling: Int32s,
+    num_children: Int16s,
+    visits: Int32s,
+    value_sums: Floats,
+    proven: Int8s,
+    distance: Int16s,
+) -> None:
+    for tree in range(chosen.size):
+        if chosen[tree]:
+            root = tree * capacity
+            used[tree] = 1
+            parents[root] = actions[root] = first_child[root] = next_sibling[root] = num_legal[root] = NONE
+            num_children[root] = visits[root] = value_sums[root] = proven[root] = distance[root] = 0
+
+
 def children(trees: Trees, node: int) -> list[int]:
     """The visited children of a node, first visited first."""
     found = []

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -21,7 +21,11 @@ import jax.numpy as jnp
 import mctx
 import pgx
 
-POLICIES = {"gumbel": mctx.gumbel_muzero_policy, "puct": mctx.muzero_policy}
+POLICIES = {
+    "gumbel": mctx.gumbel_muzero_policy,
+    "puct": partial(mctx.muzero_policy, dirichlet_fraction=0.0),
+    "puct with noise": mctx.muzero_policy,  # AlphaZero's noise is its default
+}
 
 env = pgx.make("connect_four")
 init, step = jax.jit(jax.vmap(env.init)), jax.jit(jax.vmap(env.step))
