@@ -1,0 +1,69 @@
+"""The players: each registered by one line, found by spec.  `uct:sims=2000`, `engine:cmd=./pbrain-x`"""
+
+import inspect
+from importlib import import_module
+
+from tengen.errors import UserError
+from tengen.games.game import Game
+from tengen.games.spec import did_you_mean, parse_spec
+from tengen.players.player import Player
+
+REGISTRY = {  # name: where its class is; imported when asked for
+    "uniform": "tengen.players.uniform:Uniform",
+    "uct": "tengen.players.uct:UctPlayer",
+}
+
+
+def names() -> list[str]:
+    """Every player there is."""
+    return list(REGISTRY)
+
+
+def summary(name: str) -> str:
+    """What a player is, in one line."""
+    return _class(name).summary
+
+
+def find(spec: str, game: Game) -> Player:
+    """The player a spec names, for a game: `alphabeta:depth=6`. UserError if it does not play that game."""
+    name, _, rest = spec.strip().partition(":")
+    if name not in REGISTRY:
+        hint = did_you_mean(name, REGISTRY)
+        raise UserError(f"unknown player '{name}'{hint or ': there are ' + ', '.join(REGISTRY)}")
+    if rest.startswith("cmd="):  # a command line may hold anything: it takes the rest
+        return _class(name)(game, cmd=rest.removeprefix("cmd="))  # type: ignore[call-arg]
+    parsed = parse_spec(spec)
+    kind = _class(name)
+    parameters = dict(inspect.signature(kind).parameters)
+    del parameters["game"]
+    settings: dict[str, object] = {}
+    if parsed.path is not None:
+        if "path" not in parameters:
+            raise UserError(f"player '{name}' takes settings as key=value, got '{parsed.path}'")
+        settings["path"] = parsed.path
+    for key, text in parsed.settings.items():
+        if key not in parameters:
+            takes = f"it takes {', '.join(parameters)}" if parameters else "it takes none"
+            hint = did_you_mean(key, parameters) or ": " + takes
+            raise UserError(f"player '{name}' has no setting '{key}'{hint}")
+        settings[key] = _value(name, key, text, parameters[key].annotation)
+    return kind(game, **settings)
+
+
+def _class(name: str) -> type[Player]:
+    module, _, attribute = REGISTRY[name].partition(":")
+    kind: type[Player] = getattr(import_module(module), attribute)
+    return kind
+
+
+def _value(player: str, key: str, text: str, kind: object) -> object:
+    """A setting's text as the type its parameter has."""
+    wanted = {int: "a whole number", float: "a number", bool: "yes or no"}
+    base = next((one for one in (bool, int, float, str) if kind in (one, one | None)), None)
+    assert base is not None, f"{player}: the type of {key} is {kind}, expected bool, int, float or str"
+    try:
+        if base is bool:
+            return {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}[text]
+        return base(text)
+    except (KeyError, ValueError):
+        raise UserError(f"player '{player}': {key} is {wanted[base]}, got '{text}'") from None

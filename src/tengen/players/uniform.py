@@ -1,0 +1,23 @@
+"""Plays any legal move, all alike. Whoever does not beat it has learned nothing."""
+
+import numpy as np
+
+from tengen.games.game import Game
+from tengen.games.position import Position
+from tengen.players.player import Choice, Player
+
+
+class Uniform(Player):
+    """Random moves."""
+
+    summary = "random legal moves"
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        self.new_game(0)
+
+    def new_game(self, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+
+    def choose(self, position: Position) -> Choice:
+        return Choice(int(self._random.choice(position.legal_actions)))

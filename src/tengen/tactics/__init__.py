@@ -1,0 +1,1 @@
+"""Exact knowledge about games: lines, threats, solvers."""

@@ -1,0 +1,55 @@
+"""Every player, and how specs find them."""
+
+import pytest
+
+from tengen import games, players
+from tengen.errors import UserError
+from tengen.games.position import Position
+
+PLAYS_ALL = ("uniform", "uct:sims=50")
+
+
+@pytest.mark.parametrize("spec", PLAYS_ALL)
+@pytest.mark.parametrize("name", ["tictactoe", "connect4", "othello6", "hex7"])
+def test_a_game_against_itself_is_legal_and_depends_on_the_seed_alone(spec: str, name: str) -> None:
+    def play(seed: int) -> list[int]:
+        position = Position.start(name)
+        with players.find(spec, position.game) as player:
+            player.new_game(seed)
+            while not position.is_over:
+                position = position.play(player.choose(position).action)
+        return position.actions
+
+    assert play(3) == play(3)
+    assert len({tuple(play(seed)) for seed in range(4)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("unifrom", "unknown player 'unifrom', did you mean uniform?"),
+        ("zzz", "unknown player 'zzz': there are uniform, "),
+        ("uct:simms=3", "player 'uct' has no setting 'simms', did you mean sims?"),
+        ("uct:sims=many", "player 'uct': sims is a whole number, got 'many'"),
+        ("uct:sims=0", "player 'uct': sims is 1 or more, got 0"),
+        ("uct:c=-1", "uct: c is a number from 0 up, got -1.0"),
+        ("uniform:x=1", "player 'uniform' has no setting 'x': it takes none"),
+        ("uniform:some/path", "player 'uniform' takes settings as key=value, got 'some/path'"),
+    ],
+)
+def test_a_wrong_spec_says_what_is_wrong(spec: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        players.find(spec, games.find("tictactoe"))
+    assert str(error.value).startswith(message)
+
+
+def test_uct_takes_the_win_and_says_so() -> None:
+    position = Position.from_moves("connect4", "414141")  # the first player has three in column 4
+    with players.find("uct:sims=200", position.game) as player:
+        choice = player.choose(position)
+    assert position.game.moves.name(choice.action) == "4"
+    assert choice.value == 1.0 and choice.line == (choice.action,) and "simulations" in choice.note
+
+
+def test_every_registered_player_has_a_summary() -> None:
+    assert all(players.summary(name) for name in players.names())
