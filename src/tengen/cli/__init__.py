@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import tengen
-from tengen.cli import analyse, bench, check, demo, games, perft, show
+from tengen.cli import analyse, bench, check, demo, games, perft, reference, show
 from tengen.errors import UserError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command()(analyse.analyse)
 app.command()(check.check)
 app.command()(perft.perft)
 app.command()(demo.demo)
+app.add_typer(reference.app, name="reference")
 app.add_typer(bench.app, name="bench")
 
 

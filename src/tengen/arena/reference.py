@@ -1,0 +1,163 @@
+"""Scored positions of Connect 4: how often does a player find the best move, how often a good one?
+
+A set is JSON lines, one position each, in the format of Peter Cnudde's refmoves1k_kaggle:
+
+    {"board": [42 cells from the top left, 0 empty, 1 first, 2 second], "score": 2,
+     "move score": [-2, 2, 2, 1, 2, 2, -2]}          a score for each column, -99 where it is full
+
+Scores are the solver's: +n wins, the sooner the higher; 0 draws; -n loses, the later the higher.
+
+    perfect               the move has the highest score: the fastest win, the slowest loss
+    good                  it keeps the result: a win stays a win, a draw at least a draw
+    good, discriminating  the same, on the positions where not every move is good
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tengen import files
+from tengen.arena.interval import Rate, rate
+from tengen.errors import UserError
+from tengen.games.position import Position
+from tengen.players.player import Choice, Player
+
+GAME = "connect4"
+NUM_CELLS, NUM_COLUMNS, FULL = 42, 7, -99
+BATCH = 50  # positions a player is asked about at once
+OWN_SET = Path(__file__).parent.parent / "reference" / "connect4.jsonl"  # made by `tengen reference make`
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A position and the exact score of every column."""
+
+    position: Position
+    scores: tuple[int, ...]  # [7], FULL where the column is
+
+    @property
+    def best(self) -> int:
+        return max(self.scores)
+
+    @property
+    def ply(self) -> int:
+        return sum(1 for cell in self.position.state[self.position.game.cells] if cell)
+
+    def is_perfect(self, action: int) -> bool:
+        return self.scores[action] == self.best
+
+    def is_good(self, action: int) -> bool:
+        return _sign(self.scores[action]) == _sign(self.best)
+
+    @property
+    def is_discriminating(self) -> bool:
+        """Is there a legal move that gives something away?"""
+        return not all(self.is_good(a) for a, score in enumerate(self.scores) if score != FULL)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a player chose in a scored position."""
+
+    scored: Scored
+    choice: Choice
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a player did on a set."""
+
+    perfect: Rate
+    good: Rate
+    good_discriminating: Rate
+    by_ply: dict[int, tuple[Rate, Rate]]  # perfect, good
+    mistakes: list[Answer]  # not good
+
+
+def read(path: Path | str) -> list[Scored]:
+    """The positions of a file; UserError names the line that is wrong."""
+    file = Path(path)
+    found = []
+    for number, line in enumerate(files.read_bytes(file).decode("utf-8", "replace").splitlines(), start=1):
+        if line.strip():
+            try:
+                found.append(_scored(json.loads(line)))
+            except ValueError as error:
+                raise UserError(f"{file.name} line {number}: {_reason(error)}") from None
+    if not found:
+        raise UserError(f"{file.name} has no positions: expected JSON lines with board and move score")
+    return found
+
+
+def to_line(scored: Scored) -> str:
+    """A position as a line of a file."""
+    board = [int(cell) for cell in scored.position.state[scored.position.game.cells]]
+    return json.dumps({"board": board, "score": scored.best, "move score": list(scored.scores)}) + "\n"
+
+
+def ask(player: Player, positions: Sequence[Scored]) -> Iterator[Answer]:
+    """The player's choice in each position, as they come."""
+    for first in range(0, len(positions), BATCH):
+        batch = positions[first : first + BATCH]
+        choices = player.choose_many([scored.position for scored in batch])
+        yield from map(Answer, batch, choices)
+
+
+def score(answers: Iterable[Answer]) -> Score:
+    """Rates with their 95 % intervals."""
+    every = list(answers)
+    plies = sorted({answer.scored.ply for answer in every})
+    return Score(
+        perfect=_rate(every, perfect=True),
+        good=_rate(every),
+        good_discriminating=_rate([answer for answer in every if answer.scored.is_discriminating]),
+        by_ply={
+            ply: (
+                _rate([answer for answer in every if answer.scored.ply == ply], perfect=True),
+                _rate([answer for answer in every if answer.scored.ply == ply]),
+            )
+            for ply in plies
+        },
+        mistakes=[answer for answer in every if not answer.scored.is_good(answer.choice.action)],
+    )
+
+
+def _rate(answers: list[Answer], perfect: bool = False) -> Rate:
+    is_right = Scored.is_perfect if perfect else Scored.is_good
+    return rate(sum(is_right(a.scored, a.choice.action) for a in answers), len(answers))
+
+
+def _scored(row: Any) -> Scored:
+    """A line of a file, checked."""
+    if not isinstance(row, dict) or "board" not in row or "move score" not in row:
+        raise UserError("expected an object with board and move score")
+    board, scores = row["board"], row["move score"]
+    if not _whole_numbers(board, NUM_CELLS) or not set(board) <= {0, 1, 2}:
+        raise UserError(f"board is {NUM_CELLS} cells, each 0, 1 or 2")
+    if not _whole_numbers(scores, NUM_COLUMNS):
+        raise UserError(f"move score is {NUM_COLUMNS} whole numbers")
+    position = Position.from_cells(GAME, board, to_move=1 + (NUM_CELLS - board.count(0)) % 2)
+    if position.is_over:
+        raise UserError(f"the game is over, {position.outcome}")
+    for column, (is_legal, value) in enumerate(zip(position.legal_mask, scores, strict=True), start=1):
+        if is_legal == (value == FULL):
+            raise UserError(f"column {column} is {'not ' if is_legal else ''}full, but its score is {value}")
+    return Scored(position, tuple(scores))
+
+
+def _whole_numbers(value: Any, count: int) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == count
+        and all(isinstance(one, int) and not isinstance(one, bool) for one in value)
+    )
+
+
+def _reason(error: ValueError) -> str:
+    return f"not JSON: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+def _sign(value: int) -> int:
+    return (value > 0) - (value < 0)

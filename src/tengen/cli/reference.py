@@ -1,0 +1,83 @@
+"""`tengen reference …`: a player against positions whose every move is scored exactly."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tengen.arena.reference import Answer, Score
+
+app = typer.Typer(no_args_is_help=True, help="Measure a player on positions with exact scores (Connect 4).")
+
+
+@app.callback()
+def reference() -> None:
+    """Measure a player on positions with exact scores (Connect 4)."""
+
+
+@app.command()
+def run(
+    file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
+    player: Annotated[str, typer.Option(help="Who: uct:sims=800, zero:runs/c4:sims=64, …")] = "uct:sims=800",
+    mistakes: Annotated[int, typer.Option(min=0, help="How many mistakes to show.")] = 3,
+    seed: Annotated[int, typer.Option(help="Of the player's chances.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """How often a player finds the perfect move, and how often a good one."""
+    from tengen import games, players
+    from tengen.arena import reference as scored
+    from tengen.cli.progress import progress
+
+    positions = scored.read(file or scored.OWN_SET)
+    with players.find(player, games.find(scored.GAME)) as asked:
+        asked.new_game(seed)
+        answers = list(progress(scored.ask(asked, positions), len(positions), "positions"))
+    score = scored.score(answers)
+    if as_json:
+        print(json.dumps(_to_json(player, score)))
+    else:
+        _print(player, score, mistakes)
+
+
+def _to_json(player: str, score: "Score") -> dict[str, object]:
+    return {
+        "player": player,
+        "perfect": asdict(score.perfect),
+        "good": asdict(score.good),
+        "good_discriminating": asdict(score.good_discriminating),
+        "by_ply": [
+            {"ply": ply, "perfect": asdict(perfect), "good": asdict(good)}
+            for ply, (perfect, good) in score.by_ply.items()
+        ],
+        "mistakes": [_mistake(answer) for answer in score.mistakes],
+    }
+
+
+def _mistake(answer: "Answer") -> dict[str, object]:
+    position = answer.scored.position
+    return {
+        "board": [int(cell) for cell in position.state[position.game.cells]],
+        "move_scores": list(answer.scored.scores),
+        "chosen": position.game.moves.name(answer.choice.action),
+    }
+
+
+def _print(player: str, score: "Score", mistakes: int) -> None:
+    print(f"{player} on {score.perfect.n} positions (95 % intervals)\n")
+    print(f"perfect               {score.perfect}")
+    print(f"good                  {score.good}")
+    print(f"good, discriminating  {score.good_discriminating}   on {score.good_discriminating.n}\n")
+    print(f"{'ply':>3}{'n':>6}  {'perfect':>8}{'good':>9}")
+    for ply, (perfect, good) in score.by_ply.items():
+        print(f"{ply:>3}{perfect.n:>6}  {100 * perfect.rate:>6.1f} %{100 * good.rate:>7.1f} %")
+    for answer in score.mistakes[:mistakes]:
+        position = answer.scored.position
+        print(f"\n{position.text(color=sys.stdout.isatty())}")
+        print("scores " + "  ".join(str(s) if s != -99 else "-" for s in answer.scored.scores), end="")
+        print(f"; played {position.game.moves.name(answer.choice.action)}")
+    if len(score.mistakes) > mistakes:
+        print(f"\n{len(score.mistakes)} mistakes in all: --mistakes N shows more, --json all")
