@@ -1,0 +1,58 @@
+"""The interface: planes in; logits of all actions, a value, and perhaps the plies left, out.
+
+Every network is for one game and one board size, but anysize's weights fit any size. A value is from -1
+(lost) to 1 (won) for the player to move, as everywhere.
+"""
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from tengen.games.game import Game
+
+
+class Output(NamedTuple):
+    """What a network says of B positions."""
+
+    logits: Tensor  # [B, A]
+    value: Tensor  # [B]
+    plies_left: Tensor | None = None  # [B], until the end of the game; None if the network does not say
+
+
+class Net(nn.Module):
+    """A network for the planes of a game."""
+
+    planes: tuple[int, ...]  # which of the game's planes it sees, in this order
+
+    def __init__(self, game: Game) -> None:
+        super().__init__()
+        self.rows, self.cols = game.rows, game.cols
+        self.num_actions = game.num_actions
+
+    @abstractmethod
+    def forward(self, planes: Tensor) -> Output:
+        """planes float32[B, C, H, W]: those of `self.planes`."""
+
+    @property
+    def num_parameters(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+def conv(channels_in: int, channels_out: int, size: int = 3) -> nn.Sequential:
+    """A convolution that keeps the board's size, and batch normalisation."""
+    return nn.Sequential(
+        nn.Conv2d(channels_in, channels_out, size, padding=size // 2, bias=False),
+        nn.BatchNorm2d(channels_out),
+    )
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions around which the input passes."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(conv(channels, channels), nn.ReLU(), conv(channels, channels))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.relu(x + self.layers(x))

@@ -1,0 +1,1 @@
+"""From nothing to strong: self-play, replay, learning, measuring, again and again."""

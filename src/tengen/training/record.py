@@ -1,0 +1,57 @@
+"""What self-play leaves behind: positions with what the search and the game's end say of them."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from tengen.games.game import State
+
+
+@dataclass(frozen=True)
+class Positions:
+    """N positions, in the order they were played, game after game. Values are for the player to move."""
+
+    states: State  # [N, S]
+    policies: npt.NDArray[np.float32]  # [N, A], the search's improved policy
+    results: npt.NDArray[np.float32]  # [N], how the game ended, discounted by the plies to its end
+    root_values: npt.NDArray[np.float32]  # [N], what the search thought
+    plies_left: npt.NDArray[np.float32]  # [N], to the end of the game
+    weights: npt.NDArray[np.float32]  # [N], how many equal positions were merged into this one
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> "Positions":
+        """Some of them."""
+        return Positions(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+
+def join(parts: list[Positions]) -> Positions:
+    """One after another."""
+    return Positions(
+        **{field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Positions)}
+    )
+
+
+def merged(positions: Positions) -> Positions:
+    """Equal positions made one: the mean of what was said of each, so that common openings do not contradict
+    themselves; its weight says how many there were. The last action is not part of a position."""
+    bare = positions.states.copy()
+    bare[:, -2] = -1
+    _, first, group, counts = np.unique(bare, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    group = group.ravel()
+
+    def mean(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        sums = np.zeros((len(first), *values.shape[1:]), np.float64)
+        np.add.at(sums, group, values)
+        return (sums / counts.reshape(-1, *[1] * (values.ndim - 1))).astype(np.float32)
+
+    return Positions(
+        states=positions.states[first],
+        policies=mean(positions.policies),
+        results=mean(positions.results),
+        root_values=mean(positions.root_values),
+        plies_left=mean(positions.plies_left),
+        weights=counts.astype(np.float32),
+    )
