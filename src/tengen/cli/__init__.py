@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import tengen
-from tengen.cli import analyse, bench, check, demo, games, perft, reference, show
+from tengen.cli import analyse, bench, check, demo, games, perft, play, reference, show
 from tengen.errors import UserError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command()(games.games)
 app.command()(show.show)
 app.command()(analyse.analyse)
+app.command()(play.play)
 app.command()(check.check)
 app.command()(perft.perft)
 app.command()(demo.demo)
