@@ -19,8 +19,8 @@ from tengen.games import connect4, mnk
 from tengen.games.connect4 import HEADER as COLUMN_HEADER
 from tengen.games.connect4 import completes_row as completes_row_of_columns
 from tengen.games.connect4 import legal as legal_columns
-from tengen.games.game import LAST_ACTION, TO_MOVE, Game, Mask, Random, State
-from tengen.games.mnk import HEADER, RENJU, STONES, completes_row
+from tengen.games.game import Game, Mask, Random, State
+from tengen.games.mnk import HEADER, LAST_ACTION, RENJU, STONES, TO_MOVE, completes_row
 from tengen.games.mnk import legal as legal_points
 from tengen.games.randomness import random_below
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge
