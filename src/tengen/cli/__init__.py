@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import tengen
-from tengen.cli import analyse, bench, check, demo, games, perft, play, reference, show
+from tengen.cli import analyse, bench, check, demo, games, match, perft, play, reference, show, sprt, tournament
 from tengen.errors import UserError
 
 app = typer.Typer(
@@ -27,6 +27,9 @@ app.command()(games.games)
 app.command()(show.show)
 app.command()(analyse.analyse)
 app.command()(play.play)
+app.command()(match.match)
+app.command()(tournament.tournament)
+app.command()(sprt.sprt)
 app.command()(check.check)
 app.command()(perft.perft)
 app.command()(demo.demo)
