@@ -12,7 +12,20 @@ from typing import Annotated
 import typer
 
 import tengen
-from tengen.cli import analyse, bench, check, demo, games, match, perft, play, reference, show, sprt, tournament
+from tengen.cli import (
+    analyse,
+    bench,
+    check,
+    demo,
+    games,
+    match,
+    perft,
+    play,
+    reference,
+    show,
+    sprt,
+    tournament,
+)
 from tengen.errors import UserError
 
 app = typer.Typer(
