@@ -100,3 +100,25 @@ def search(
     for size in sizes:
         asked = f"  ≤ {size.asked:>5,.0f}" if size.asked else ""
         print(f"{size.trees:<60}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")
+
+
+@app.command()
+def alphabeta(
+    positions: Annotated[int, typer.Option(min=1, help="Mid-game positions of gomoku15.")] = 100,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Alpha-beta's nodes a second and time to depth 6, mid-game, on one core."""
+    from tengen.bench.alphabeta import thinking
+
+    rows = thinking(positions)
+    if as_json:
+        print(json.dumps({"alphabeta": [asdict(row) for row in rows]}))
+        return
+    print(f"gomoku15, {positions} positions of 20 to 40 stones, one core\n")
+    print(f"{'depth':<8}{'nodes/s':>12}{'median s':>12}{'95 % s':>10}{'most s':>10}{'asked':>10}")
+    for row in rows:
+        asked = f"  ≤ {row.asked:.1f} s" if row.asked else ""
+        print(
+            f"{row.depth:<8}{row.nodes_per_second:>12,.0f}{row.median_seconds:>12.3f}"
+            f"{row.seconds_95:>10.3f}{row.most_seconds:>10.3f}{asked:>10}"
+        )

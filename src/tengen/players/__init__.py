@@ -10,6 +10,9 @@ from tengen.players.player import Player
 
 REGISTRY = {  # name: where its class is; imported when asked for
     "uniform": "tengen.players.uniform:Uniform",
+    "greedy": "tengen.players.greedy:Greedy",
+    "minimax": "tengen.players.minimax:Minimax",
+    "alphabeta": "tengen.players.alphabeta:AlphaBeta",
     "uct": "tengen.players.uct:UctPlayer",
     "human": "tengen.players.human:Human",
     "engine": "tengen.players.engine:Engine",
