@@ -23,6 +23,7 @@ from tengen.cli import (
     play,
     reference,
     show,
+    solve,
     sprt,
     tournament,
 )
@@ -39,6 +40,7 @@ app = typer.Typer(
 app.command()(games.games)
 app.command()(show.show)
 app.command()(analyse.analyse)
+app.command()(solve.solve)
 app.command()(play.play)
 app.command()(match.match)
 app.command()(tournament.tournament)

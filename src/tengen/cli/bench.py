@@ -122,3 +122,28 @@ def alphabeta(
             f"{row.depth:<8}{row.nodes_per_second:>12,.0f}{row.median_seconds:>12.3f}"
             f"{row.seconds_95:>10.3f}{row.most_seconds:>10.3f}{asked:>10}"
         )
+
+
+@app.command()
+def solver(
+    positions: Annotated[int, typer.Option(min=1, help="In each group.")] = 50,
+    seed: Annotated[int, typer.Option(help="Of the random positions.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """The Connect 4 solver on one core: nodes a second and milliseconds a position."""
+    from tengen.bench.search import one_core
+    from tengen.bench.solver import solver_speeds
+
+    with one_core():
+        speeds = []
+        if not as_json:
+            print(f"exact scores of {positions} random positions of connect4, one core; milliseconds each\n")
+            print(f"{'':<24}{'nodes/s':>12}{'nodes':>16}{'median':>12}{'mean':>12}{'slowest':>12}")
+        for speed in solver_speeds(positions, seed):
+            speeds.append(speed)
+            if not as_json:
+                name = f"{speed.group}, {speed.plies[0]}-{speed.plies[1]} plies"
+                times = f"{speed.median_ms:>12,.2f}{speed.mean_ms:>12,.2f}{speed.slowest_ms:>12,.1f}"
+                print(f"{name:<24}{speed.nodes_per_second:>12,.0f}{speed.nodes:>16,}{times}", flush=True)
+    if as_json:
+        print(json.dumps([asdict(speed) for speed in speeds]))

@@ -8,6 +8,7 @@ import numpy as np
 from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
+from tengen.players.fours import Fours
 from tengen.players.greedy import best_point
 from tengen.players.player import Choice, Player
 from tengen.tactics import alphabeta
@@ -21,9 +22,17 @@ BYTES_AN_ENTRY = 16
 class AlphaBeta(Player):
     """Deepens ply by ply; remembers positions through a game."""
 
-    summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, table_mib=16)"
+    summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, vcf, table_mib=16)"
 
-    def __init__(self, game: Game, depth: int = 6, seconds: float | None = None, table_mib: int = 16) -> None:
+    def __init__(
+        self,
+        game: Game,
+        depth: int = 6,
+        seconds: float | None = None,
+        table_mib: int = 16,
+        vcf: bool = False,
+    ) -> None:
+        """vcf: look for a win by continuous fours first."""
         super().__init__(game)
         check_plays("alphabeta", game)
         if not 1 <= depth <= alphabeta.MAX_DEPTH:
@@ -34,6 +43,7 @@ class AlphaBeta(Player):
             raise UserError(f"player 'alphabeta': table_mib is 1 or more, got {table_mib}")
         self._seconds = seconds
         self._depth = depth if seconds is None else alphabeta.MAX_DEPTH
+        self._fours = Fours(game) if vcf else None
         self._lines = new_lines(game)
         entries = table_mib * 2**20 // BYTES_AN_ENTRY
         self._search = alphabeta.new_search(game, entries.bit_length() - 1)
@@ -49,6 +59,8 @@ class AlphaBeta(Player):
         return int(self._search.counters[alphabeta.NODES])
 
     def choose(self, position: Position) -> Choice:
+        if self._fours and (win := self._fours.win(position)):
+            return win
         lines, search, me = self._lines, self._search, position.to_move
         ends = math.inf if self._seconds is None else time.perf_counter() + self._seconds
         set_up(lines, position.state.copy())
