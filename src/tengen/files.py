@@ -15,6 +15,8 @@ def write_text(path: Path | str, text: str) -> None:
 def write_bytes(path: Path | str, data: bytes) -> None:
     """Writes a file; whoever reads it meanwhile sees the old one."""
     file = Path(path)
+    if not file.name:
+        raise UserError(f"cannot write {file}: it is a folder")
     partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
         partial.write_bytes(data)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tengen import players
 from tengen.arena import reference
 from tengen.arena.interval import rate
 from tengen.errors import UserError
@@ -95,3 +96,35 @@ def test_wilson_intervals() -> None:
     assert (round(eight.low, 3), round(eight.high, 3)) == (0.490, 0.943)
     assert (round(none.low, 3), round(none.high, 3)) == (0.0, 0.278)
     assert rate(0, 0).high == 1.0
+
+
+@pytest.mark.parametrize("player", [None, "uct:sims=5"])
+def test_made_positions_are_new_and_scored_right(player: str | None) -> None:
+    """Late positions, so that a plain minimax can check every score."""
+    plays = players.find(player, find("connect4")) if player else None
+    made = list(reference.make(12, range(31, 35), seed=1, player=plays))
+    assert len({one.position for one in made}) == 12 and all(31 <= one.ply <= 34 for one in made)
+    for one in made:
+        for column, value in enumerate(one.scores):
+            if value == reference.FULL:
+                assert not one.position.legal_mask[column]
+            else:
+                assert value == -minimax(one.position.play(column))
+
+
+def minimax(position: Position) -> int:
+    """The solver's score by trying everything."""
+    if position.is_over:  # the player to move has lost, or it is a draw
+        return 0 if position.winner is None else -((44 - stones(position) + position.to_move % 2) // 2)
+    return max(-minimax(position.play(action)) for action in position.legal_actions)
+
+
+def stones(position: Position) -> int:
+    return int((position.state[position.game.cells] != 0).sum())
+
+
+def test_too_few_different_positions_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = next(reference.make(1, range(33, 34), seed=3)).position
+    monkeypatch.setattr(reference, "_wander", lambda *_: late)
+    with pytest.raises(UserError, match="only 1 different positions of these plies were found, asked for 9"):
+        list(reference.make(9, range(33, 34), seed=0))

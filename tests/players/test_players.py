@@ -53,3 +53,16 @@ def test_uct_takes_the_win_and_says_so() -> None:
 
 def test_every_registered_player_has_a_summary() -> None:
     assert all(players.summary(name) for name in players.names())
+
+
+def test_vcf_finds_a_win_by_fours_before_thinking() -> None:
+    """Two closed threes cross in a point that makes two fours."""
+    position = Position.from_moves("gomoku15", "h8 k8 i8 g12 j8 a1 g9 c1 g10 e1 g11 o1")
+    with players.find("uct:sims=1,vcf=yes", position.game) as player:
+        choice = player.choose(position)
+    assert choice.value == 1.0 and choice.note.startswith("wins by fours")
+    for action in choice.line:
+        position = position.play(action)
+    assert position.winner == 1
+    with pytest.raises(UserError, match="connect4 has no fours"):
+        players.find("uct:vcf=yes", games.find("connect4"))

@@ -18,14 +18,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tengen import files
+import numpy as np
+
+from tengen import files, games
 from tengen.arena.interval import Rate, rate
 from tengen.errors import UserError
+from tengen.games.game import Game
 from tengen.games.position import Position
+from tengen.games.symmetry import transform
 from tengen.players.player import Choice, Player
+from tengen.tactics.connect4_solver import Solver
 
 GAME = "connect4"
 NUM_CELLS, NUM_COLUMNS, FULL = 42, 7, -99
+OPENING_PLIES = 8  # random moves before a player takes over: 0 to this many
+MOST_TRIES = 1000  # to find a new position
 BATCH = 50  # positions a player is asked about at once
 OWN_SET = Path(__file__).parent.parent / "reference" / "connect4.jsonl"  # made by `tengen reference make`
 
@@ -95,6 +102,38 @@ def to_line(scored: Scored) -> str:
     """A position as a line of a file."""
     board = [int(cell) for cell in scored.position.state[scored.position.game.cells]]
     return json.dumps({"board": board, "score": scored.best, "move score": list(scored.scores)}) + "\n"
+
+
+def make(count: int, plies: range, seed: int, player: Player | None = None) -> Iterator[Scored]:
+    """New positions, scored by the solver: after random moves, or from games that a player plays against
+    itself from random openings. None is over, none there twice, not even mirrored."""
+    game, random, solver = games.find(GAME), np.random.default_rng(seed), Solver()
+    seen: set[Position] = set()
+    for made in range(count):
+        for _ in range(MOST_TRIES):
+            position = _wander(game, int(random.choice(plies)), random, player)
+            if position is not None and position not in seen:
+                break
+        else:
+            raise UserError(f"only {made} different positions of these plies were found, asked for {count}")
+        seen |= {position, Position(game, transform(game, position.state.copy(), 1))}
+        scores = solver.column_scores(position)
+        yield Scored(position, tuple(FULL if score is None else score for score in scores))
+
+
+def _wander(game: Game, ply: int, random: np.random.Generator, player: Player | None) -> Position | None:
+    """A position after this many moves, without the history; None if the game ended before."""
+    position = Position.start(game)
+    opening = ply if player is None else min(ply, int(random.integers(OPENING_PLIES + 1)))
+    for made in range(ply):
+        if position.is_over:
+            return None
+        if player is None or made < opening:
+            position = position.play(int(random.choice(position.legal_actions)))
+        else:
+            position = position.play(player.choose(position).action)
+    board = [int(cell) for cell in position.state[game.cells]]
+    return None if position.is_over else Position.from_cells(game, board, position.to_move)
 
 
 def ask(player: Player, positions: Sequence[Scored]) -> Iterator[Answer]:

@@ -12,7 +12,21 @@ from typing import Annotated
 import typer
 
 import tengen
-from tengen.cli import analyse, bench, check, demo, games, perft, reference, show
+from tengen.cli import (
+    analyse,
+    bench,
+    check,
+    demo,
+    games,
+    match,
+    perft,
+    play,
+    reference,
+    show,
+    solve,
+    sprt,
+    tournament,
+)
 from tengen.errors import UserError
 
 app = typer.Typer(
@@ -26,6 +40,11 @@ app = typer.Typer(
 app.command()(games.games)
 app.command()(show.show)
 app.command()(analyse.analyse)
+app.command()(solve.solve)
+app.command()(play.play)
+app.command()(match.match)
+app.command()(tournament.tournament)
+app.command()(sprt.sprt)
 app.command()(check.check)
 app.command()(perft.perft)
 app.command()(demo.demo)

@@ -100,3 +100,50 @@ def search(
     for size in sizes:
         asked = f"  ≤ {size.asked:>5,.0f}" if size.asked else ""
         print(f"{size.trees:<60}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")
+
+
+@app.command()
+def alphabeta(
+    positions: Annotated[int, typer.Option(min=1, help="Mid-game positions of gomoku15.")] = 100,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Alpha-beta's nodes a second and time to depth 6, mid-game, on one core."""
+    from tengen.bench.alphabeta import thinking
+
+    rows = thinking(positions)
+    if as_json:
+        print(json.dumps({"alphabeta": [asdict(row) for row in rows]}))
+        return
+    print(f"gomoku15, {positions} positions of 20 to 40 stones, one core\n")
+    print(f"{'depth':<8}{'nodes/s':>12}{'median s':>12}{'95 % s':>10}{'most s':>10}{'asked':>10}")
+    for row in rows:
+        asked = f"  ≤ {row.asked:.1f} s" if row.asked else ""
+        print(
+            f"{row.depth:<8}{row.nodes_per_second:>12,.0f}{row.median_seconds:>12.3f}"
+            f"{row.seconds_95:>10.3f}{row.most_seconds:>10.3f}{asked:>10}"
+        )
+
+
+@app.command()
+def solver(
+    positions: Annotated[int, typer.Option(min=1, help="In each group.")] = 50,
+    seed: Annotated[int, typer.Option(help="Of the random positions.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """The Connect 4 solver on one core: nodes a second and milliseconds a position."""
+    from tengen.bench.search import one_core
+    from tengen.bench.solver import solver_speeds
+
+    with one_core():
+        speeds = []
+        if not as_json:
+            print(f"exact scores of {positions} random positions of connect4, one core; milliseconds each\n")
+            print(f"{'':<24}{'nodes/s':>12}{'nodes':>16}{'median':>12}{'mean':>12}{'slowest':>12}")
+        for speed in solver_speeds(positions, seed):
+            speeds.append(speed)
+            if not as_json:
+                name = f"{speed.group}, {speed.plies[0]}-{speed.plies[1]} plies"
+                times = f"{speed.median_ms:>12,.2f}{speed.mean_ms:>12,.2f}{speed.slowest_ms:>12,.1f}"
+                print(f"{name:<24}{speed.nodes_per_second:>12,.0f}{speed.nodes:>16,}{times}", flush=True)
+    if as_json:
+        print(json.dumps([asdict(speed) for speed in speeds]))

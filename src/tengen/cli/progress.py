@@ -1,47 +1,60 @@
-"""A bar with rate and time left, on stderr; a line now and then where nobody watches."""
+"""How far we are, on stderr: a bar with rate and time left, or a line now and then where nobody watches."""
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from typing import TypeVar
 
 Item = TypeVar("Item")
 
-SECONDS_BETWEEN_LINES = 30.0
+SECONDS_A_FRAME = 0.2
+SECONDS_A_LINE = 10.0
 
 
-def progress(items: Iterable[Item], total: int, unit: str, done: int = 0) -> Iterator[Item]:
-    """Passes the items on and shows how far we are; `done` of the total were there before."""
-    if sys.stderr.isatty():
-        yield from _bar(items, total, unit, done)
-        return
+def progress(
+    items: Iterable[Item], total: int, unit: str, status: Callable[[], str] = lambda: ""
+) -> Iterator[Item]:
+    """Passes the items on. `status` is asked for when something is shown."""
+    shown = _in_a_bar if sys.stderr.isatty() else _in_lines
+    return shown(items, total, unit, status)
+
+
+def _in_lines(items: Iterable[Item], total: int, unit: str, status: Callable[[], str]) -> Iterator[Item]:
     began = last = time.monotonic()
-    for count, item in enumerate(items, start=1):
-        now = time.monotonic()
-        if now - last >= SECONDS_BETWEEN_LINES:
-            last = now
-            rate = count / (now - began)
-            left = (total - done - count) / rate
-            print(f"{done + count} of {total} {unit}, {rate:.2g}/s, {left:.0f} s left", file=sys.stderr)
+    for done, item in enumerate(items, start=1):
         yield item
+        now = time.monotonic()
+        if now - last >= SECONDS_A_LINE:
+            last = now
+            left = timedelta(seconds=round((now - began) / done * (total - done)))
+            parts = [f"{done}/{total} {unit}", _rate(done, now - began), f"about {left} left", status()]
+            print(", ".join(part for part in parts if part), file=sys.stderr, flush=True)
 
 
-def _bar(items: Iterable[Item], total: int, unit: str, done: int) -> Iterator[Item]:
+def _in_a_bar(items: Iterable[Item], total: int, unit: str, status: Callable[[], str]) -> Iterator[Item]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    bar = Progress(
-        TextColumn("{task.description}"),
+    columns = (
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.description}"),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
+        TextColumn("{task.fields[status]}"),
     )
-    began = time.monotonic()
-    with bar:
-        task = bar.add_task(unit, total=total, completed=done, rate="")
-        for count, item in enumerate(items, start=1):
-            bar.update(task, completed=done + count, rate=f"{count / (time.monotonic() - began):.3g}/s")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(unit, total=total, rate="", status="")
+        began = last = time.monotonic()
+        for done, item in enumerate(items, start=1):
             yield item
+            now = time.monotonic()
+            if now - last >= SECONDS_A_FRAME:
+                last = now
+                bar.update(task, completed=done, rate=_rate(done, now - began), status=status())
+
+
+def _rate(done: int, seconds: float) -> str:
+    rate = done / max(seconds, 1e-9)
+    return f"{rate:.1f}/s" if rate >= 0.5 else f"{1 / rate:.0f} s each"

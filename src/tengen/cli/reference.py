@@ -43,6 +43,42 @@ def run(
         _print(player, score, mistakes)
 
 
+@app.command()
+def make(
+    file: Annotated[Path, typer.Argument(help="Where to write the set (JSON lines).")],
+    positions: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1000,
+    plies: Annotated[str, typer.Option(help="Moves made before, from-to.")] = "8-18",
+    player: Annotated[
+        str | None, typer.Option(help="Whose games: uct:sims=50, …; without, random moves.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the positions.")] = 0,
+) -> None:
+    """Build a set of positions, scored by Tengen's own solver."""
+    from contextlib import ExitStack
+
+    from tengen import files, games, players
+    from tengen.arena import reference as scored
+    from tengen.cli.progress import progress
+    from tengen.errors import UserError
+
+    first, dash, last = plies.partition("-")
+    if not (first.isdigit() and dash and last.isdigit() and int(first) <= int(last) < scored.NUM_CELLS):
+        raise UserError(f"--plies is from-to, such as 8-18, below {scored.NUM_CELLS}; got '{plies}'")
+    wanted = range(int(first), int(last) + 1)
+    with ExitStack() as stack:
+        chosen = stack.enter_context(players.find(player, games.find(scored.GAME))) if player else None
+        if chosen:
+            chosen.new_game(seed)
+        lines = []
+        try:
+            for one in progress(scored.make(positions, wanted, seed, chosen), positions, "positions"):
+                lines.append(scored.to_line(one))
+        finally:  # Ctrl-C keeps what there is
+            if lines:
+                files.write_text(file, "".join(lines))
+                print(f"{len(lines)} positions of {plies} plies written to {file}")
+
+
 def _to_json(player: str, score: "Score") -> dict[str, object]:
     return {
         "player": player,

@@ -49,6 +49,8 @@ FAMILIES: dict[str, Callable[..., Game]] = {
     "hex": hex.game,
 }
 
+LOADED_FILES: list[Path] = []  # by load_file: another process loads them too, to know the same games
+
 
 def names() -> list[str]:
     """Every game that has a name of its own, those from outside included."""
@@ -102,6 +104,8 @@ def load_file(path: Path | str) -> list[str]:
         raise UserError(f"{file} defines no game: expected a Game at its top level, as in examples/")
     for game in found:
         register(game)
+    if file.resolve() not in LOADED_FILES:
+        LOADED_FILES.append(file.resolve())
     return [game.name for game in found]
 
 

@@ -10,7 +10,13 @@ from tengen.players.player import Player
 
 REGISTRY = {  # name: where its class is; imported when asked for
     "uniform": "tengen.players.uniform:Uniform",
+    "greedy": "tengen.players.greedy:Greedy",
+    "minimax": "tengen.players.minimax:Minimax",
+    "alphabeta": "tengen.players.alphabeta:AlphaBeta",
     "uct": "tengen.players.uct:UctPlayer",
+    "perfect": "tengen.players.perfect:Perfect",
+    "human": "tengen.players.human:Human",
+    "engine": "tengen.players.engine:Engine",
 }
 
 
@@ -26,13 +32,14 @@ def summary(name: str) -> str:
 
 def find(spec: str, game: Game) -> Player:
     """The player a spec names, for a game: `alphabeta:depth=6`. UserError if it does not play that game."""
-    name, _, rest = spec.strip().partition(":")
+    name = spec.strip().partition(":")[0]
     if name not in REGISTRY:
         hint = did_you_mean(name, REGISTRY)
         raise UserError(f"unknown player '{name}'{hint or ': there are ' + ', '.join(REGISTRY)}")
-    if rest.startswith("cmd="):  # a command line may hold anything: it takes the rest
-        return _class(name)(game, cmd=rest.removeprefix("cmd="))  # type: ignore[call-arg]
-    parsed = parse_spec(spec)
+    before, is_command, command = spec.strip().partition("cmd=")  # a command line may hold anything:
+    parsed = parse_spec(before.rstrip(":,") if is_command else spec)  # it takes the rest
+    if is_command:
+        parsed.settings["cmd"] = command
     kind = _class(name)
     parameters = dict(inspect.signature(kind).parameters)
     del parameters["game"]

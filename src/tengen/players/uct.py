@@ -5,6 +5,7 @@ from tengen.games import mnk
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.games.randomness import new_random
+from tengen.players.fours import Fours
 from tengen.players.player import Choice, Player
 from tengen.search import uct
 from tengen.search.tree import DRAW, LOSS, WIN
@@ -17,7 +18,7 @@ PROVEN_VALUES = {WIN: 1.0, LOSS: -1.0, DRAW: 0.0}
 class UctPlayer(Player):
     """A search by simulations or by time."""
 
-    summary = "Monte-Carlo tree search with random games: sims=1000 or seconds=1, guided, c, rollouts"
+    summary = "Monte-Carlo tree search with random games: sims=1000 or seconds=1, guided, vcf, c, rollouts"
 
     def __init__(
         self,
@@ -27,8 +28,10 @@ class UctPlayer(Player):
         c: float = Uct.c,
         rollouts: int = 1,
         guided: bool | None = None,
+        vcf: bool = False,
     ) -> None:
-        """guided: by default in five-in-a-row games, where plain UCT is lost among two hundred moves."""
+        """guided: by default in five-in-a-row games, where plain UCT is lost among two hundred moves.
+        vcf: look for a win by continuous fours first."""
         super().__init__(game)
         if sims < 1:
             raise UserError(f"player 'uct': sims is 1 or more, got {sims}")
@@ -43,6 +46,7 @@ class UctPlayer(Player):
                     f"player 'uct': there is no guide to {game.name}, only to five in a row and Connect 4"
                 )
             self._rules = rules
+        self._fours = Fours(game) if vcf else None
         uct.prepare(self._rules)
         self.new_game(0)
 
@@ -50,6 +54,8 @@ class UctPlayer(Player):
         self._random = new_random(seed)
 
     def choose(self, position: Position) -> Choice:
+        if self._fours and (win := self._fours.win(position)):
+            return win
         found = uct.search(
             self._rules, position.state, self._sims, self._settings, self._random, self._seconds
         )

@@ -16,8 +16,12 @@ import numpy as np
 from numba import njit
 
 from tengen.games import connect4, mnk
+from tengen.games.connect4 import HEADER as COLUMN_HEADER
+from tengen.games.connect4 import completes_row as completes_row_of_columns
+from tengen.games.connect4 import legal as legal_columns
 from tengen.games.game import Game, Mask, Random, State
-from tengen.games.mnk import HEADER, RENJU, completes_row
+from tengen.games.mnk import HEADER, LAST_ACTION, RENJU, STONES, TO_MOVE, completes_row
+from tengen.games.mnk import legal as legal_points
 from tengen.games.randomness import random_below
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge
 from tengen.games.result import DRAW, RESULT
@@ -37,8 +41,8 @@ def guided(game: Game) -> Game | None:
 
 @njit(cache=True)
 def row_moves(state: State, mask: Mask) -> None:
-    rows, cols, me = state[0], state[1], state[mnk.TO_MOVE]
-    mnk.legal(state, mask)
+    rows, cols, me = state[0], state[1], state[TO_MOVE]
+    legal_points(state, mask)
     wins, blocks = 0, 0
     for i in range(mask.size):
         if state[HEADER + i] == 1 or state[HEADER + i] == 2:
@@ -52,7 +56,7 @@ def row_moves(state: State, mask: Mask) -> None:
         for i in range(mask.size):
             mask[i] = mask[i] and completes_row(state, i, winner)
         return
-    if state[mnk.STONES] == 0:
+    if state[STONES] == 0:
         for i in range(mask.size):
             mask[i] = mask[i] and i == rows // 2 * cols + cols // 2
         return
@@ -96,7 +100,7 @@ def row_rollout(state: State, random: Random) -> None:
             if num_threats[player] < KEPT and completes_row(state, empty[j], player):
                 threats[player, num_threats[player]] = empty[j]
                 num_threats[player] += 1
-    me, action, result = state[mnk.TO_MOVE], state[mnk.LAST_ACTION], 0
+    me, action, result = state[TO_MOVE], state[LAST_ACTION], 0
     while result == 0:
         # 1. win, or block, or any legal point
         j = forced(state, me, threats, num_threats, place)
@@ -128,9 +132,9 @@ def row_rollout(state: State, random: Random) -> None:
         else:
             remember_threats(state, action, me, threats, num_threats)
         me = 3 - me
-    state[mnk.LAST_ACTION] = action
-    state[mnk.TO_MOVE] = me
-    state[mnk.STONES] = num_cells - left
+    state[LAST_ACTION] = action
+    state[TO_MOVE] = me
+    state[STONES] = num_cells - left
     state[RESULT] = result
 
 
@@ -178,17 +182,17 @@ def winning_column(state: State, player: int) -> int:
     rows, cols = state[0], state[1]
     for col in range(cols):
         row = rows - 1
-        while row >= 0 and state[connect4.HEADER + row * cols + col] != 0:
+        while row >= 0 and state[COLUMN_HEADER + row * cols + col] != 0:
             row -= 1
-        if row >= 0 and connect4.completes_row(state, row, col, player):
+        if row >= 0 and completes_row_of_columns(state, row, col, player):
             return col
     return -1
 
 
 @njit(cache=True)
 def column_moves(state: State, mask: Mask) -> None:
-    connect4.legal(state, mask)
-    me = state[connect4.TO_MOVE]
+    legal_columns(state, mask)
+    me = state[TO_MOVE]
     forced_column = winning_column(state, me)
     if forced_column < 0:
         forced_column = winning_column(state, 3 - me)
@@ -200,26 +204,26 @@ def column_moves(state: State, mask: Mask) -> None:
 @njit(cache=True)
 def column_rollout(state: State, random: Random) -> None:
     rows, cols = state[0], state[1]
-    me, stones, result = state[connect4.TO_MOVE], state[connect4.STONES], state[RESULT]
-    col = int(state[connect4.LAST_ACTION])
+    me, stones, result = state[TO_MOVE], state[STONES], state[RESULT]
+    col = int(state[LAST_ACTION])
     while result == 0:
         wins = winning_column(state, me)
         col = wins if wins >= 0 else winning_column(state, 3 - me)
         if col < 0:
             col = random_below(random, cols)
-            while state[connect4.HEADER + col] != 0:  # full: throw again
+            while state[COLUMN_HEADER + col] != 0:  # full: throw again
                 col = random_below(random, cols)
         row = rows - 1
-        while state[connect4.HEADER + row * cols + col] != 0:
+        while state[COLUMN_HEADER + row * cols + col] != 0:
             row -= 1
-        state[connect4.HEADER + row * cols + col] = me
+        state[COLUMN_HEADER + row * cols + col] = me
         stones += 1
         if wins >= 0:
             result = me
         elif stones == rows * cols:
             result = DRAW
         me = 3 - me
-    state[connect4.STONES] = stones
+    state[STONES] = stones
     state[RESULT] = result
-    state[connect4.LAST_ACTION] = col
-    state[connect4.TO_MOVE] = me
+    state[LAST_ACTION] = col
+    state[TO_MOVE] = me

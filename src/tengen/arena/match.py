@@ -1,0 +1,204 @@
+"""A match: two players, n games, each opening twice with colours changed.
+
+result = play_match(Match(games.find("connect4"), "uct:sims=400", "uct:sims=100"), num_games=100)
+result.score, result.elo
+"""
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tengen.arena.log import GameLog
+from tengen.arena.openings import Openings
+from tengen.arena.referee import GameTask, PlayedGame, check_players, pair_tasks, play_games
+from tengen.arena.score import elo_of, interval, pair_counts
+from tengen.errors import UserError
+from tengen.games.game import Game
+
+
+@dataclass(frozen=True)
+class Match:
+    """Who plays whom at what. How many games is not part of it: a match can go on."""
+
+    game: Game
+    a: str  # a player's spec
+    b: str
+    seed: int = 0
+    openings: Openings | None = None  # left out: a few random moves
+
+    @property
+    def starts(self) -> Openings:
+        return self.openings or Openings(self.game, self.seed)
+
+    def tasks(self, num_games: int) -> Iterator[GameTask]:
+        """The games, pair by pair: A is first in the even ones."""
+        for pair, opening in zip(range(num_games // 2), self.starts, strict=False):
+            yield from pair_tasks(2 * pair, self.a, self.b, opening, key=(self.seed, pair))
+
+    def settings(self) -> dict[str, object]:
+        """What must not change when a match goes on."""
+        return {
+            "game": self.game.name,
+            "players": [self.a, self.b],
+            "seed": self.seed,
+            "openings": str(self.starts),
+        }
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Games of A."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def points(self) -> float:
+        return self.wins + self.draws / 2
+
+    def __str__(self) -> str:
+        wins, draws = plural(self.wins, "win"), plural(self.draws, "draw")
+        return f"{wins}, {draws}, {plural(self.losses, 'loss', 'losses')}"
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """How long a player thought."""
+
+    moves: int
+    mean_seconds: float
+    max_seconds: float
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """How A did against B."""
+
+    game: str
+    a: str
+    b: str
+    total: Tally
+    as_first: Tally  # A moved first
+    as_second: Tally
+    pairs: tuple[int, ...]  # openings that gave A 0, ½, 1, 1½ and 2 points
+    score: float  # of A, from 0 to 1
+    score_interval: tuple[float, float]  # 95 %, see score.py
+    elo: float  # A above B; infinite when A won or lost everything
+    elo_interval: tuple[float, float]
+    forfeits: tuple[str, ...]  # why games were lost away from the board
+    thinking: tuple[Thinking, Thinking]  # of A, of B
+    peak_mib: int  # the largest process that played; both players live in one
+
+    def to_json(self) -> dict[str, object]:
+        fields = asdict(self)
+        fields["elo"] = finite(self.elo)
+        fields["elo_interval"] = [finite(bound) for bound in self.elo_interval]
+        return fields
+
+    def to_text(self) -> str:
+        low, high = self.score_interval
+        lines = [
+            f"{self.a} against {self.b} at {self.game}: {self.total}",
+            f"  as first    {self.as_first}",
+            f"  as second   {self.as_second}",
+            f"  score       {percent(self.score)} (95 % interval {percent(low)} to {percent(high)})",
+            f"  Elo         {signed(self.elo)} (95 % interval {signed(self.elo_interval[0])}"
+            f" to {signed(self.elo_interval[1])})",
+            f"  openings    {' · '.join(map(str, self.pairs))} gave 0 · ½ · 1 · 1½ · 2 points",
+            "  a move      takes on average and at most: "
+            + ", ".join(
+                f"{spec} {duration(thinking.mean_seconds)} and {duration(thinking.max_seconds)}"
+                for spec, thinking in zip((self.a, self.b), self.thinking, strict=True)
+            ),
+        ]
+        if self.peak_mib:
+            lines.append(f"  memory      {self.peak_mib} MiB at most in a process (both players and Python)")
+        if self.forfeits:
+            lines.append(f"  forfeits    {len(self.forfeits)}, the first: {self.forfeits[0]}")
+        return "\n".join(lines)
+
+
+def play_match(match: Match, num_games: int, processes: int = 1, out: Path | None = None) -> MatchResult:
+    """Plays a match; `out` is a folder that keeps the games, where it also goes on."""
+    return match_result(match, list(match_games(match, num_games, processes, out)))
+
+
+def match_games(
+    match: Match, num_games: int, processes: int = 1, out: Path | None = None
+) -> Generator[PlayedGame, None, None]:
+    """The games of a match as they finish, for those who want to watch."""
+    if num_games < 2 or num_games % 2:
+        raise UserError(f"each opening is played with both colours: games are 2, 4, 6, …, not {num_games}")
+    check_players(match.game, (match.a, match.b))
+    log = GameLog[PlayedGame](out, "match", match.settings()) if out else None
+    yield from play_games(match.game, match.tasks(num_games), log, processes)
+
+
+def match_result(match: Match, played: Sequence[PlayedGame]) -> MatchResult:
+    """The result of the games so far, in whatever order they finished."""
+    total, as_first, as_second = (
+        tally(game for game in played if game.index % 2 in sides) for sides in ((0, 1), (0,), (1,))
+    )
+    pairs = pair_counts(played)
+    score = total.points / total.games if played else 0.5
+    low, high = interval(pairs)
+    low, high = min(low, score), max(high, score)  # half a pair may lie outside
+    return MatchResult(
+        game=match.game.name,
+        a=match.a,
+        b=match.b,
+        total=total,
+        as_first=as_first,
+        as_second=as_second,
+        pairs=tuple(pairs),
+        score=score,
+        score_interval=(low, high),
+        elo=elo_of(score),
+        elo_interval=(elo_of(low), elo_of(high)),
+        forfeits=tuple(game.reason for game in sorted(played, key=lambda game: game.index) if game.reason),
+        thinking=(thinking(played, 0), thinking(played, 1)),
+        peak_mib=max((game.peak_mib for game in played), default=0),
+    )
+
+
+def tally(played: Iterator[PlayedGame]) -> Tally:
+    """Wins, draws and losses of A."""
+    points = [game.points_of_a for game in played]
+    return Tally(points.count(1.0), points.count(0.5), points.count(0.0))
+
+
+def thinking(played: Sequence[PlayedGame], side: int) -> Thinking:
+    """How long A (side 0) or B (side 1) thought."""
+    seconds = [second for game in played for second in game.seconds[(side + game.index) % 2]]
+    if not seconds:
+        return Thinking(0, 0.0, 0.0)
+    return Thinking(len(seconds), round(float(np.mean(seconds)), 6), max(seconds))
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def signed(elo: float) -> str:
+    return f"{elo:+.0f}" if math.isfinite(elo) else "+∞" if elo > 0 else "-∞"
+
+
+def finite(number: float) -> float | None:
+    """The number for JSON, which knows no infinity."""
+    return number if math.isfinite(number) else None

@@ -1,0 +1,198 @@
+"""A round robin: in each round every two players play one opening, twice with colours changed.
+
+All pairs of a round play the same opening. Rounds are no part of the settings, so a tournament can be given
+more of them later.
+"""
+
+import csv
+import io
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from tengen.arena import elo
+from tengen.arena.log import GameLog
+from tengen.arena.match import duration
+from tengen.arena.openings import Openings
+from tengen.arena.referee import GameTask, PlayedGame, check_players, pair_tasks, play_games
+from tengen.errors import UserError
+from tengen.games.game import Game
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """Who plays at what."""
+
+    game: Game
+    players: tuple[str, ...]  # specs
+    seed: int = 0
+    openings: Openings | None = None  # left out: a few random moves
+    anchor: str | None = None  # whose Elo is 0; left out, the mean is
+
+    def __post_init__(self) -> None:
+        if len(self.players) < 2:
+            raise UserError(f"a tournament needs two players or more, got {len(self.players)}")
+        for spec in self.players:
+            if self.players.count(spec) > 1:
+                raise UserError(f"{spec} takes part twice: every player once")
+        if self.anchor is not None and self.anchor not in self.players:
+            raise UserError(f"the anchor is one of the players, got {self.anchor}")
+
+    @property
+    def games_a_round(self) -> int:
+        return len(self.players) * (len(self.players) - 1)
+
+    @property
+    def starts(self) -> Openings:
+        return self.openings or Openings(self.game, self.seed)
+
+    def tasks(self, rounds: int) -> Iterator[GameTask]:
+        """The games, round by round."""
+        for number, opening in zip(range(rounds), self.starts, strict=False):
+            for pair, (i, j) in enumerate(combinations(range(len(self.players)), 2)):
+                index = number * self.games_a_round + 2 * pair
+                yield from pair_tasks(
+                    index, self.players[i], self.players[j], opening, key=(self.seed, number, i, j)
+                )
+
+    def settings(self) -> dict[str, object]:
+        """What must not change when a tournament goes on."""
+        return {
+            "game": self.game.name,
+            "players": list(self.players),
+            "seed": self.seed,
+            "openings": str(self.starts),
+        }
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A line of the leaderboard."""
+
+    player: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    points: float
+    elo: float
+    error: float  # half the width of the 95 % interval of elo
+    seconds: float  # a move, mean
+    forfeits: int  # games lost away from the board, of `losses`
+
+
+@dataclass(frozen=True)
+class TournamentResult:
+    """The leaderboard, best first, and who did what against whom."""
+
+    game: str
+    games: int
+    standings: tuple[Standing, ...]
+    points: tuple[tuple[float, ...], ...]  # [i][j]: of standing i against standing j
+    met: tuple[tuple[int, ...], ...]  # [i][j]: games between them
+    peak_mib: int  # the largest process that played; all players live in one
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
+
+    def to_text(self) -> str:
+        head = ("", "player", "games", "wins", "draws", "losses", "points", "Elo", "± 95 %", "a move")
+        rows = [
+            (str(place), one.player, str(one.games), str(one.wins), str(one.draws), str(one.losses),
+             f"{one.points:g}", f"{one.elo:+.0f}", f"{one.error:.0f}", duration(one.seconds))
+            for place, one in enumerate(self.standings, start=1)
+        ]  # fmt: skip
+        cross_head = ("", "points against", *(str(place + 1) for place in range(len(self.standings))))
+        cross = []
+        for i, one in enumerate(self.standings):
+            points = ["" if i == j else f"{against:g}" for j, against in enumerate(self.points[i])]
+            cross.append((str(i + 1), one.player, *points))
+        forfeits = [
+            f"{one.player} forfeited {one.forfeits} of its games; games.jsonl says why"
+            for one in self.standings
+            if one.forfeits
+        ]
+        title = f"{self.game}, {self.games} games"
+        return "\n".join(
+            [title, "", *_aligned([head, *rows]), "", *_aligned([cross_head, *cross]), *forfeits]
+        )
+
+    def to_csv(self) -> str:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(Standing.__dataclass_fields__), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(one) for one in self.standings)
+        return text.getvalue()
+
+
+def tournament_games(
+    tournament: Tournament, rounds: int, processes: int = 1, out: Path | None = None
+) -> Generator[PlayedGame, None, None]:
+    """The games as they finish; `out` is a folder that keeps them, where it also goes on."""
+    if rounds < 1:
+        raise UserError(f"a tournament has 1 round or more, got {rounds}")
+    check_players(tournament.game, tournament.players)
+    log = GameLog[PlayedGame](out, "tournament", tournament.settings()) if out else None
+    yield from play_games(tournament.game, tournament.tasks(rounds), log, processes)
+
+
+def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> TournamentResult:
+    """The leaderboard after these games."""
+    n = len(tournament.players)
+    number = {spec: i for i, spec in enumerate(tournament.players)}
+    wins, draws = np.zeros((n, n)), np.zeros((n, n))
+    seconds: list[list[float]] = [[] for _ in range(n)]
+    forfeits = [0] * n
+    for game in played:
+        first, second = (number[spec] for spec in game.players)
+        winner, loser = (first, second) if game.result == "1-0" else (second, first)
+        if game.result == "1/2":
+            draws[first, second] += 1
+            draws[second, first] += 1
+        else:
+            wins[winner, loser] += 1
+            forfeits[loser] += bool(game.reason)
+        seconds[first] += game.seconds[0]
+        seconds[second] += game.seconds[1]
+    ratings = elo.fit(wins, draws, None if tournament.anchor is None else number[tournament.anchor])
+    points = wins + draws / 2
+    order = sorted(range(n), key=lambda i: (-ratings.elo[i], i))
+    standings = tuple(
+        Standing(
+            player=tournament.players[i],
+            games=int((wins[i] + wins[:, i] + draws[i]).sum()),
+            wins=int(wins[i].sum()),
+            draws=int(draws[i].sum()),
+            losses=int(wins[:, i].sum()),
+            points=float(points[i].sum()),
+            elo=round(float(ratings.elo[i]), 1),
+            error=round(float(ratings.errors[i]), 1),
+            seconds=round(float(np.mean(seconds[i])), 6) if seconds[i] else 0.0,
+            forfeits=forfeits[i],
+        )
+        for i in order
+    )
+    met = wins + wins.T + draws
+    return TournamentResult(
+        game=tournament.game.name,
+        games=len(played),
+        standings=standings,
+        points=tuple(tuple(float(points[i, j]) for j in order) for i in order),
+        met=tuple(tuple(int(met[i, j]) for j in order) for i in order),
+        peak_mib=max((game.peak_mib for game in played), default=0),
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines: the second column to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i == 1 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

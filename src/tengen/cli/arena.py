@@ -1,0 +1,66 @@
+"""What the commands that play games share: options, progress, and what happens at Ctrl-C."""
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tengen.cli.progress import progress
+
+if TYPE_CHECKING:
+    from tengen.arena.openings import Openings
+    from tengen.arena.referee import PlayedGame
+    from tengen.games.game import Game
+
+GameName = Annotated[str, typer.Argument(help="A game.")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed plays the same games.")]
+OpeningPlies = Annotated[
+    int | None,
+    typer.Option(min=0, max=100, help="Random moves at the start, each opening with both colours; 0: none."),
+]
+OpeningFile = Annotated[
+    Path | None, typer.Option("--openings", metavar="FILE", help="Openings to play: a list of moves a line.")
+]
+Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; left out, one a core.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Keep the games here; the same command goes on where it stopped."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+def openings(game: "Game", seed: int, plies: int | None, file: Path | None) -> "Openings":
+    from tengen.arena.openings import Openings
+
+    return Openings(game, seed, plies, file)
+
+
+def processes(workers: int | None) -> int:
+    from tengen.workers.local import available_cores
+
+    return workers or available_cores()
+
+
+def watch(
+    games: "Generator[PlayedGame, None, None]",
+    total: int,
+    status: "Callable[[list[PlayedGame]], str] | None" = None,
+) -> tuple[list["PlayedGame"], int]:
+    """Plays with a progress bar. (The games, the exit code: 130 if Ctrl-C stopped it, 1 if a worker died)"""
+    from tengen.workers.local import WorkerDiedError
+
+    played: list[PlayedGame] = []
+    try:
+        with closing(games):
+            for game in progress(games, total, "games", lambda: status(played) if status else ""):
+                played.append(game)
+    except KeyboardInterrupt:
+        print("tengen: stopped; the result so far:", file=sys.stderr)
+        return played, 130
+    except WorkerDiedError as error:
+        print(f"tengen: {error}; the result so far:", file=sys.stderr)
+        return played, 1
+    return played, 0

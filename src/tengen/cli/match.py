@@ -1,0 +1,39 @@
+"""`tengen match GAME A B`: who is stronger, and by how much."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Workers
+
+
+def match(
+    game: GameName,
+    a: Annotated[str, typer.Argument(help="A player: uct:sims=400")],
+    b: Annotated[str, typer.Argument(help="Another.")],
+    num_games: Annotated[int, typer.Option("-n", "--num-games", help="Games, an even number.")] = 100,
+    seed: Seed = 0,
+    opening_plies: OpeningPlies = None,
+    opening_file: OpeningFile = None,
+    workers: Workers = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play a match: score and Elo of A against B with 95 % intervals, each opening with both colours."""
+    from tengen import games
+    from tengen.arena.match import Match, Tally, match_games, match_result, tally
+    from tengen.arena.referee import PlayedGame
+    from tengen.cli.arena import openings, processes, watch
+
+    rules = games.find(game)
+    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file))
+
+    def status(played: list[PlayedGame]) -> str:
+        now: Tally = tally(iter(played))
+        return f"+{now.wins} ={now.draws} -{now.losses}"
+
+    played, code = watch(match_games(pairing, num_games, processes(workers), out), num_games, status)
+    result = match_result(pairing, played)
+    print(json.dumps(result.to_json()) if as_json else result.to_text())
+    raise typer.Exit(code)

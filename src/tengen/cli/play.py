@@ -1,0 +1,58 @@
+"""`tengen play GAME`: a game against a player, in the terminal or over a pipe."""
+
+import shlex
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from tengen.players.player import Player
+
+DEFAULT_OPPONENT = "uct:seconds=1"
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="A game.")],
+    moves: Annotated[list[str] | None, typer.Argument(help="Moves from the start: h8 h9 i8, or 4435")] = None,
+    opponent: Annotated[
+        str, typer.Option(metavar="SPEC", help="Whom to play against; human: a person beside you.")
+    ] = DEFAULT_OPPONENT,
+    side: Annotated[Literal["first", "second"], typer.Option(help="Which side is yours.")] = "first",
+    seed: Annotated[int, typer.Option(help="Of the opponent's chances.")] = 0,
+) -> None:
+    """Play against a player: type moves, or help for more. A game is resumed by its moves."""
+    from tengen import players
+    from tengen.games.position import Position
+    from tengen.players.human import Conversation, Human, Terminal
+
+    position = Position.from_moves(game, " ".join(moves or []))
+    terminal = Terminal()
+    with ExitStack() as stack:
+        mine = stack.enter_context(Human(position.game))
+        theirs = stack.enter_context(players.find(opponent, position.game))
+        is_first = side == "first"
+        seats: tuple[Player, Player] = (mine, theirs) if is_first else (theirs, mine)
+        names = ("you", opponent) if is_first else (opponent, "you")
+        if isinstance(theirs, Human):
+            names = ("first", "second")
+
+        def adviser() -> "Player":
+            if not isinstance(theirs, Human):
+                return theirs
+            return stack.enter_context(players.find(DEFAULT_OPPONENT, position.game))
+
+        terminal.say(f"{position.game.summary}: X {names[0]}, O {names[1]}. Type a move, or help.")
+        conversation = Conversation(position, seats, names, adviser, seed, terminal)
+        try:
+            conversation.run()
+        except KeyboardInterrupt:
+            terminal.say("\nstopped")
+            raise
+        finally:  # whatever happens, the game is not lost
+            if not conversation.is_over:
+                again = ["tengen", "play", game, *conversation.position.moves]
+                again += ["--opponent", opponent] if opponent != DEFAULT_OPPONENT else []
+                again += ["--side", side] if side != "first" else []
+                turn = "XO"[conversation.position.to_move - 1]
+                terminal.say(f"not over, {turn} to move. Go on with: {shlex.join(again)}")

@@ -1,0 +1,141 @@
+"""`tengen solve connect4 MOVES`: the exact score of every move, by the solver."""
+
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tengen.games.position import Position
+
+FEW_STONES = 8  # with fewer, and without a book, solving can take minutes
+EMPTY, FIRST, SECOND = ".0-_", "1xX", "2oO"  # what --cells may write for a cell
+
+
+def solve(
+    game: Annotated[str, typer.Argument(help="connect4.")],
+    moves: Annotated[list[str] | None, typer.Argument(help="Moves from the start: 4435")] = None,
+    cells: Annotated[
+        str | None,
+        typer.Option(help="A board instead: 42 cells from the top row, . or 0 empty, 1 or X, 2 or O."),
+    ] = None,
+    weak: Annotated[bool, typer.Option("--weak", help="Only win, draw or loss: faster.")] = False,
+    book: Annotated[Path | None, typer.Option(help="An opening book made by --make-book.")] = None,
+    make_book: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Make a book, or go on with one. Ctrl-C keeps it.")
+    ] = None,
+    plies: Annotated[int, typer.Option(min=1, max=12, help="Of --make-book, after the position.")] = 6,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Solve a position of Connect 4: the score of every column and the best line."""
+    from tengen.errors import UserError
+    from tengen.games.position import Position
+    from tengen.tactics.connect4_book import read_book
+    from tengen.tactics.connect4_solver import Solver, bitboards
+
+    if cells is not None and moves:
+        raise UserError("give the moves or --cells, not both")
+    if cells is None:
+        position = Position.from_moves(game, " ".join(moves or []))
+    else:
+        position = _from_cells(game, cells)
+    _, taken = bitboards(position)
+    if make_book is not None:
+        _make_book(make_book, plies, position)
+        return
+    if book is None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a search does not look at Ctrl-C
+        if taken.bit_count() < FEW_STONES:
+            print("few stones: this can take minutes (--book makes it quick)", file=sys.stderr)
+    solver = Solver(book=read_book(book) if book else None)
+    began = time.perf_counter()
+    scores = solver.column_scores(position, weak)
+    line = [] if weak else [position.game.moves.name(column) for column in solver.best_line(position)]
+    seconds = time.perf_counter() - began
+    best = max(score for score in scores if score is not None)
+    if as_json:
+        found = {
+            "moves": position.moves,
+            "to_move": position.to_move,
+            "weak": weak,
+            "score": best,
+            "columns": {position.game.moves.name(column): score for column, score in enumerate(scores)},
+            "line": line,
+            "nodes": solver.nodes,
+            "seconds": round(seconds, 6),
+        }
+        print(json.dumps(found))
+        return
+    print(position.text(color=sys.stdout.isatty()) + "\n")
+    for column, score in enumerate(scores):
+        name = position.game.moves.name(column)
+        if score is None:
+            print(f"{name:>3}       full")
+        else:
+            print(f"{name:>3}{score:>+5}{' *' if score == best else '  '} {in_words(score, weak)}")
+    if line:
+        print(f"\nbest line  {' '.join(line)}")
+    print(f"{'' if line else chr(10)}{solver.nodes:,} nodes, {seconds:.3f} s")
+
+
+def in_words(score: int, weak: bool) -> str:
+    """What a score means for the player to move: a win of n comes with stone 22 - n of the winner's 21."""
+    if score == 0:
+        return "draw"
+    if weak:
+        return "wins" if score > 0 else "loses"
+    stone = _ordinal(22 - abs(score))
+    return f"wins with its {stone} stone" if score > 0 else f"loses to the opponent's {stone} stone"
+
+
+def _ordinal(number: int) -> str:
+    return f"{number}{'th' if 10 < number < 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def _from_cells(game: str, text: str) -> "Position":
+    from tengen.errors import UserError
+    from tengen.games.position import Position
+
+    cells = []
+    for letter in "".join(text.replace("/", " ").split()):
+        for stone, letters in enumerate((EMPTY, FIRST, SECOND)):
+            if letter in letters:
+                cells.append(stone)
+                break
+        else:
+            raise UserError(f"--cells: a cell is . or 0, 1 or X, 2 or O, got '{letter}'")
+    stones = sum(cell != 0 for cell in cells)
+    return Position.from_cells(game, cells, to_move=1 + stones % 2)
+
+
+def _make_book(file: Path, plies: int, position: "Position") -> None:
+    """Makes the book with a bar on stderr: how many, how fast, how long still."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from tengen.tactics.connect4_book import make_book
+    from tengen.tactics.connect4_solver import Solver
+
+    columns = (
+        TextColumn("positions"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    began = time.monotonic()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=None, rate="")
+        first: list[int] = []  # done already when we began
+
+        def show(done: int, of: int) -> None:
+            first[:] = first or [done]
+            rate = (done - first[0]) / max(time.monotonic() - began, 1e-9)
+            bar.update(task, completed=done, total=of, rate=f"{rate:,.1f} a second")
+
+        total = make_book(file, plies, position, Solver(), show)
+    print(f"{file}: {total:,} positions searched, {plies} plies after the position given")

@@ -1,0 +1,47 @@
+"""`tengen sprt GAME A B`: is A stronger than B? Plays no longer than it takes to know."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Workers
+
+
+def sprt(
+    game: GameName,
+    a: Annotated[str, typer.Argument(help="A player: uct:sims=400")],
+    b: Annotated[str, typer.Argument(help="Another.")],
+    elo0: Annotated[float, typer.Option(help="Not stronger means: better by this much only.")] = 0.0,
+    elo1: Annotated[float, typer.Option(help="Stronger means: better by this much.")] = 50.0,
+    alpha: Annotated[float, typer.Option(help="How often “stronger” may be wrong.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="How often “not stronger” may be wrong.")] = 0.05,
+    max_games: Annotated[int, typer.Option(help="Stop undecided after these, an even number.")] = 2000,
+    seed: Seed = 0,
+    opening_plies: OpeningPlies = None,
+    opening_file: OpeningFile = None,
+    workers: Workers = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Test whether A is stronger than B, sequentially: the clearer it is, the fewer games."""
+    from tengen import games
+    from tengen.arena.match import Match
+    from tengen.arena.referee import PlayedGame
+    from tengen.arena.score import pair_counts
+    from tengen.arena.sprt import Sprt, sprt_games, sprt_result
+    from tengen.cli.arena import openings, processes, watch
+
+    test = Sprt(elo0, elo1, alpha, beta)
+    rules = games.find(game)
+    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file))
+
+    def status(counted: list[PlayedGame]) -> str:
+        low, high = test.bounds
+        return f"LLR {test.llr(pair_counts(counted)):+.2f} ({low:.2f}, {high:.2f})"
+
+    games_that_count = sprt_games(pairing, test, max_games, processes(workers), out)
+    counted, code = watch(games_that_count, max_games, status)
+    result = sprt_result(pairing, test, counted)
+    print(json.dumps(result.to_json()) if as_json else result.to_text())
+    raise typer.Exit(code)

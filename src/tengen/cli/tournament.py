@@ -1,0 +1,45 @@
+"""`tengen tournament GAME A B C …`: everybody against everybody."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Workers
+
+
+def tournament(
+    game: GameName,
+    players: Annotated[list[str], typer.Argument(help="Players: uniform uct:sims=100 uct:sims=400")],
+    rounds: Annotated[
+        int, typer.Option("-r", "--rounds", help="In a round every two players play two games.")
+    ] = 10,
+    anchor: Annotated[str | None, typer.Option(help="The player whose Elo is 0; left out, the mean.")] = None,
+    seed: Seed = 0,
+    opening_plies: OpeningPlies = None,
+    opening_file: OpeningFile = None,
+    workers: Workers = None,
+    out: Out = None,
+    as_json: AsJson = False,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the leaderboard as CSV.")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the ratings as SVG.")] = None,
+) -> None:
+    """Play a round robin: a leaderboard with Elo and 95 % intervals, and who scored what against whom."""
+    from tengen import files, games
+    from tengen.arena.chart import bar_chart
+    from tengen.arena.tournament import Tournament, tournament_games, tournament_result
+    from tengen.cli.arena import openings, processes, watch
+
+    rules = games.find(game)
+    starts = openings(rules, seed, opening_plies, opening_file)
+    event = Tournament(rules, tuple(players), seed, starts, anchor)
+    total = rounds * event.games_a_round
+    played, code = watch(tournament_games(event, rounds, processes(workers), out), total)
+    result = tournament_result(event, played)
+    if csv is not None:
+        files.write_text(csv, result.to_csv())
+    if svg is not None:
+        files.write_text(svg, bar_chart(result))
+    print(json.dumps(result.to_json()) if as_json else result.to_text())
+    raise typer.Exit(code)

@@ -1,0 +1,308 @@
+"""Alpha-beta search on pattern evaluation: negamax, a null window after the first move, a table of positions.
+
+Knuth & Moore 1975; principal variation search, Marsland & Campbell 1982; table keys, Zobrist 1970.
+
+Nothing is left out: every empty point within two of a stone is tried at every ply, except where the
+opponent's threat leaves fewer moves that do not lose at once. The value is that of a plain search.
+
+The stack is explicit, one row of each array a ply, so that a search can stop after so many nodes and go on
+later. The last ply is not played out: `peek` tells what each move would change.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tengen.games.game import Game
+from tengen.games.mnk import HEADER, RENJU
+from tengen.search.tree import kernel
+from tengen.tactics.evaluation import (
+    MATE,
+    UNKNOWN,
+    Moves,
+    at_ply,
+    evaluate,
+    evaluate_board,
+    is_legal,
+    list_moves,
+    settled,
+)
+from tengen.tactics.lines import WORTH, Lines, peek, place, remove, whole
+
+MAX_DEPTH = 40
+KILLER = 4 * 40  # how much more promising a killer is
+SORTED = 8  # moves that are tried in order; the rest as they come
+
+# counters
+PLY, PHASE, VALUE, NODES = range(4)
+ENTER, NEXT, LEAVE = range(3)  # phases
+
+EXACT, AT_LEAST, AT_MOST = 1, 2, 3  # bounds
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
+
+
+class Search(NamedTuple):
+    """The stack, P = MAX_DEPTH + 1 plies deep, and what the search remembers."""
+
+    counters: Longs  # [4], where it stands: PLY, PHASE, VALUE of the ply just left; NODES so far
+    moves: Moves  # [P, A]
+    order: Ints  # [P, A], the greatest first
+    num_moves: Longs  # [P]
+    tried: Longs  # [P]
+    depth: Longs  # [P], plies still to go
+    alpha: Longs  # [P]
+    beta: Longs  # [P]
+    is_asked: npt.NDArray[np.bool_]  # [P], only whether it is better than alpha
+    best: Longs  # [P]
+    best_move: Longs  # [P], -1 while none is better than what any other move gives
+    line: Moves  # [P, P], the moves expected from this ply on
+    line_length: Longs  # [P]
+    killers: Moves  # [P, 2], moves that refuted another one at this ply
+    keys: Keys  # [P], of the positions on the stack
+    stone_keys: Keys  # [3, A]; [0, 0] for the second player to move
+    table: Keys  # [N, 2], key and entry, see `remember`
+    shape_worth: Ints  # [4096], how promising it is to make a shape
+    jitter: Ints  # [A], 0-3, decides between equal moves
+
+
+def new_search(game: Game, log_table_size: int) -> Search:
+    """An empty stack and table; `forget` it before use."""
+    plies, actions = MAX_DEPTH + 1, game.num_actions
+    shapes = np.arange(4096)
+    worth = sum(np.array(WORTH, np.int32)[shapes >> 3 * direction & 7] for direction in range(4))
+    keys = np.random.default_rng(1).integers(1, 2**64, (3, actions), np.uint64)
+    return Search(
+        counters=np.zeros(4, np.int64),
+        moves=np.zeros((plies, actions), np.int16),
+        order=np.zeros((plies, actions), np.int32),
+        num_moves=np.zeros(plies, np.int64),
+        tried=np.zeros(plies, np.int64),
+        depth=np.zeros(plies, np.int64),
+        alpha=np.zeros(plies, np.int64),
+        beta=np.zeros(plies, np.int64),
+        is_asked=np.zeros(plies, np.bool_),
+        best=np.zeros(plies, np.int64),
+        best_move=np.zeros(plies, np.int64),
+        line=np.zeros((plies, plies), np.int16),
+        line_length=np.zeros(plies, np.int64),
+        killers=np.zeros((plies, 2), np.int16),
+        keys=np.zeros(plies, np.uint64),
+        stone_keys=keys,
+        table=np.zeros((1 << log_table_size, 2), np.uint64),
+        shape_worth=np.asarray(worth, np.int32),
+        jitter=np.zeros(actions, np.int32),
+    )
+
+
+def forget(search: Search, random: np.random.Generator) -> None:
+    """Empties the table, and draws anew how to choose between equal moves."""
+    search.table[:] = 0
+    search.killers[:] = -1
+    search.jitter[:] = random.integers(0, 4, search.jitter.size)
+
+
+@kernel
+def begin(lines: Lines, search: Search, me: int, depth: int) -> None:
+    """Starts a search of the board, to so many plies."""
+    key = search.stone_keys[0, 0] if me == 2 else np.uint64(0)
+    for point in range(lines.shapes.size):
+        stone = lines.state[HEADER + point]
+        if stone != 0:
+            key ^= search.stone_keys[stone, point]
+    search.keys[0] = key
+    search.depth[0], search.alpha[0], search.beta[0] = depth, -MATE, MATE
+    search.counters[PLY], search.counters[PHASE] = 0, ENTER
+
+
+@kernel
+def advance(lines: Lines, search: Search, root_player: int, num_nodes: int) -> bool:
+    """Searches on for about so many nodes. Is the search complete?
+
+    `best` and `line` of ply 0 say what it found; until then, the best of the moves tried so far. Until then
+    there are also stones of the search on the board.
+    """
+    counters = search.counters
+    ply, phase, value, nodes = counters[PLY], counters[PHASE], counters[VALUE], counters[NODES]
+    limit = nodes + num_nodes
+    while True:
+        me = root_player if ply % 2 == 0 else 3 - root_player
+        if phase == ENTER:
+            if nodes >= limit:
+                break
+            nodes += 1
+            value = enter(lines, search, me, ply)
+            if value == UNKNOWN and search.depth[ply] == 1:
+                nodes += try_last_moves(lines, search, me, ply)
+                value = search.best[ply]
+                remember(search, ply)
+            phase = NEXT if value == UNKNOWN else LEAVE
+        elif phase == NEXT:
+            move = next_move(lines, search, me, ply)
+            if move < 0:
+                value = search.best[ply]
+                remember(search, ply)
+                phase = LEAVE
+                continue
+            # After the first move only ask whether it is better; if it is, then by how much.
+            is_first = search.tried[ply] == 1
+            play(lines, search, me, ply, move, search.beta[ply] if is_first else search.alpha[ply] + 1)
+            ply += 1
+            phase = ENTER
+        else:
+            if ply == 0:
+                break
+            was_asked = search.is_asked[ply]
+            ply -= 1
+            me = 3 - me
+            move = search.moves[ply, search.tried[ply] - 1]
+            remove(lines, move)
+            value = -value
+            if was_asked and value > search.alpha[ply]:
+                play(lines, search, me, ply, move, search.beta[ply])
+                ply += 1
+                phase = ENTER
+                continue
+            phase = NEXT
+            if value > search.best[ply] and improve(search, ply, move, value):
+                value = search.best[ply]
+                remember(search, ply)
+                phase = LEAVE
+    counters[PLY], counters[PHASE], counters[VALUE], counters[NODES] = ply, phase, value, nodes
+    return bool(phase == LEAVE and ply == 0)
+
+
+@kernel
+def enter(lines: Lines, search: Search, me: int, ply: int) -> int:
+    """The value of the position at this ply if it needs no search; else UNKNOWN, and its moves are listed."""
+    search.line_length[ply] = 0
+    if lines.left[0] == 0:
+        return 0
+    # 1. decided, or known from before
+    table_move = -1
+    if ply > 0:
+        value = settled(lines, me, lines.tally[me - 1], lines.tally[2 - me])
+        if value != UNKNOWN:
+            return at_ply(value, ply)
+    slot = search.keys[ply] & np.uint64(search.table.shape[0] - 1)
+    if search.table[slot, 0] == search.keys[ply]:
+        entry = whole(search.table[slot, 1])
+        table_move = (entry >> 16 & 0xFFFF) - 1
+        alpha, beta = search.alpha[ply], search.beta[ply]
+        if ply > 0 and beta - alpha == 1 and entry >> 8 & 0xFF >= search.depth[ply]:
+            value = at_ply((entry >> 32) - 2 * MATE, ply)
+            bound = entry & 0xFF
+            if (
+                bound == EXACT
+                or (bound == AT_LEAST and value >= beta)
+                or (bound == AT_MOST and value <= alpha)
+            ):
+                return value
+    # 2. its moves
+    moves, order = search.moves[ply], search.order[ply]
+    num_moves, least = list_moves(lines, me, moves)
+    for i in range(num_moves):
+        move = whole(moves[i])
+        shape = whole(lines.shapes[move])
+        worth = search.shape_worth[shape & 4095] + search.shape_worth[shape >> 12]
+        order[i] = 4 * worth + search.jitter[move]
+        if move == table_move:
+            order[i] += 1 << 20
+        elif move == search.killers[ply, 0] or move == search.killers[ply, 1]:
+            order[i] += KILLER
+    search.num_moves[ply], search.tried[ply] = num_moves, 0
+    search.best[ply], search.best_move[ply] = at_ply(least, ply), -1
+    search.alpha[ply] = max(search.alpha[ply], search.best[ply])
+    if search.alpha[ply] >= search.beta[ply]:
+        return whole(search.best[ply])
+    return UNKNOWN if num_moves > 0 else 0
+
+
+@kernel
+def next_move(lines: Lines, search: Search, me: int, ply: int) -> int:
+    """The most promising move not tried yet; -1 if there is none."""
+    moves, order = search.moves[ply], search.order[ply]
+    while search.tried[ply] < search.num_moves[ply]:
+        first = search.tried[ply]
+        if first < SORTED:
+            top = first
+            for i in range(first + 1, search.num_moves[ply]):
+                if order[i] > order[top]:
+                    top = i
+            moves[first], moves[top] = moves[top], moves[first]
+            order[first], order[top] = order[top], order[first]
+        search.tried[ply] = first + 1
+        if is_legal(lines, me, moves[first]):
+            return whole(moves[first])
+    return -1
+
+
+@kernel
+def play(lines: Lines, search: Search, me: int, ply: int, move: int, beta: int) -> None:
+    """A move, and what is asked about the position after it: is it better than alpha, up to beta?"""
+    place(lines, move, me)
+    search.keys[ply + 1] = search.keys[ply] ^ search.stone_keys[me, move] ^ search.stone_keys[0, 0]
+    search.depth[ply + 1] = search.depth[ply] - 1
+    search.is_asked[ply + 1] = beta < search.beta[ply]
+    search.alpha[ply + 1], search.beta[ply + 1] = -beta, -search.alpha[ply]
+
+
+@kernel
+def improve(search: Search, ply: int, move: int, value: int) -> bool:
+    """A better move has been found. Is it so good that the opponent will not let it come to this?"""
+    search.best[ply], search.best_move[ply] = value, move
+    if value > search.alpha[ply]:
+        search.alpha[ply] = value
+        length = search.line_length[ply + 1]
+        search.line[ply, 0] = move
+        for i in range(length):
+            search.line[ply, i + 1] = search.line[ply + 1, i]
+        search.line_length[ply] = length + 1
+    if value < search.beta[ply]:
+        return False
+    if search.killers[ply, 0] != move:
+        search.killers[ply, 1] = search.killers[ply, 0]
+        search.killers[ply, 0] = move
+    return True
+
+
+@kernel
+def try_last_moves(lines: Lines, search: Search, me: int, ply: int) -> int:
+    """The moves of a ply with nothing to search below it. How many were tried?"""
+    tried = 0
+    is_renju = lines.state[3] == RENJU
+    search.line_length[ply + 1] = 0
+    while True:
+        move = next_move(lines, search, me, ply)
+        if move < 0:
+            return tried
+        tried += 1
+        if is_renju:  # whether a four is allowed is asked of the board
+            place(lines, move, me)
+            value = evaluate_board(lines, 3 - me)
+            remove(lines, move)
+        else:
+            worth, first, second = peek(lines, move, me)
+            value = evaluate(lines, 3 - me, worth, first, second, lines.left[0] - 1)
+        value = -at_ply(value, ply + 1)
+        if value > search.best[ply] and improve(search, ply, move, value):
+            return tried
+
+
+@kernel
+def remember(search: Search, ply: int) -> None:
+    """Keeps what was found at a ply:  value + 2 · MATE (32 bits), move + 1 (16), depth (8), bound (8)."""
+    value, move = search.best[ply], search.best_move[ply]
+    if value >= search.beta[ply]:
+        bound = AT_LEAST
+    elif search.line_length[ply] > 0:
+        bound = EXACT
+    else:
+        bound = AT_MOST
+    slot = search.keys[ply] & np.uint64(search.table.shape[0] - 1)
+    entry = (at_ply(value, -ply) + 2 * MATE) << 32 | (move + 1) << 16 | search.depth[ply] << 8 | bound
+    search.table[slot, 0] = search.keys[ply]
+    search.table[slot, 1] = np.uint64(entry)

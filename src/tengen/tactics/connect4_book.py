@@ -1,0 +1,132 @@
+"""An opening book of Connect 4: the score of every position with few stones, up to mirror images.
+
+Only the positions with the most stones are searched; the scores of those before follow from theirs. That is
+long work, so the file is written now and then, and a book that was interrupted is taken up again.
+
+    start    key of the position that the book starts from           uint64
+    plies    how far after it the positions searched are             int64
+    keys     of the positions searched, sorted                       uint64[P]
+    scores   theirs, UNKNOWN where there is none yet                 int8[P]
+"""
+
+import io
+import time
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from tengen import files
+from tengen.errors import UserError
+from tengen.games.position import Position
+from tengen.tactics.connect4_solver import BOARD, COLS, Solver, bitboards, book_key, drop, has_four, win_now
+
+UNKNOWN = -128
+SECONDS_BETWEEN_WRITES = 30
+
+Progress = Callable[[int, int], None]  # positions done, of how many
+
+
+@dataclass(frozen=True)
+class BookFile:
+    """What the file holds, a plain .npz."""
+
+    start: int
+    plies: int
+    keys: npt.NDArray[np.uint64]
+    scores: npt.NDArray[np.int8]
+
+    def write(self, file: Path) -> None:
+        buffer = io.BytesIO()
+        np.savez_compressed(
+            buffer, start=np.uint64(self.start), plies=self.plies, keys=self.keys, scores=self.scores
+        )
+        files.write_bytes(file, buffer.getvalue())
+
+    @classmethod
+    def read(cls, file: Path) -> "BookFile":
+        data = files.read_bytes(file)
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+                return cls(int(arrays["start"]), int(arrays["plies"]), arrays["keys"], arrays["scores"])
+        except (KeyError, ValueError, EOFError, zipfile.BadZipFile):
+            raise UserError(f"{file} is not a book of connect4") from None
+
+
+def make_book(file: Path, plies: int, start: Position, solver: Solver, progress: Progress) -> int:
+    """Searches all positions so many plies after the start; how many they are. Goes on where it stopped."""
+    first = book_key(*bitboards(start))
+    keys = np.array(sorted(layers(first, plies)[-1]), np.uint64)  # neighbours share much of the table
+    book = BookFile(first, plies, keys, np.full(len(keys), UNKNOWN, np.int8))
+    if file.exists():
+        book = BookFile.read(file)
+        if (book.start, book.plies, len(book.keys)) != (first, plies, len(keys)):
+            raise UserError(f"{file} is another book, of {book.plies} plies: choose another name")
+    written = time.monotonic()
+    done = int((book.scores != UNKNOWN).sum())
+    try:
+        for i in np.flatnonzero(book.scores == UNKNOWN):
+            progress(done, len(keys))
+            book.scores[i] = solver.score_of(*boards_of(int(keys[i])))
+            done += 1
+            if time.monotonic() - written > SECONDS_BETWEEN_WRITES:
+                book.write(file)
+                written = time.monotonic()
+    finally:  # after Ctrl-C too
+        book.write(file)
+    progress(done, len(keys))
+    return len(keys)
+
+
+def read_book(file: Path) -> dict[int, int]:
+    """Scores by key, of the positions searched and of all before them."""
+    stored = BookFile.read(file)
+    if (stored.scores == UNKNOWN).any():
+        raise UserError(f"{file} is not finished: go on with --make-book {file} --plies {stored.plies}")
+    book = dict(zip(stored.keys.tolist(), stored.scores.tolist(), strict=True))
+    for layer in reversed(layers(stored.start, stored.plies)[:-1]):
+        for key in layer:
+            mine, taken = boards_of(key)
+            scores = []
+            for move in moves(taken):
+                if has_four(np.uint64(mine | move)):
+                    scores.append(win_now(taken.bit_count()))
+                elif taken | move == int(BOARD):
+                    scores.append(0)
+                else:
+                    scores.append(-book[book_key(mine ^ taken, taken | move)])
+            book[key] = max(scores)
+    return book
+
+
+def layers(start: int, plies: int) -> list[set[int]]:
+    """The keys of the positions after 0, 1, … plies in which the game is not over."""
+    found = [{start}]
+    for _ in range(plies):
+        after = set()
+        for key in found[-1]:
+            mine, taken = boards_of(key)
+            for move in moves(taken):
+                if not has_four(np.uint64(mine | move)) and taken | move != int(BOARD):
+                    after.add(book_key(mine ^ taken, taken | move))
+        found.append(after)
+    return found
+
+
+def moves(taken: int) -> list[int]:
+    """The bits on which a stone can land."""
+    return [drop(taken, column) for column in range(COLS) if drop(taken, column)]
+
+
+def boards_of(key: int) -> tuple[int, int]:
+    """(mine, taken) of a key: in each column the highest one stands above the highest stone."""
+    mine = taken = 0
+    for column in range(COLS):
+        bits = key >> 7 * column & 0b1111111
+        top = 1 << bits.bit_length() - 1
+        mine |= (bits - top) << 7 * column
+        taken |= (top - 1) << 7 * column
+    return mine, taken

@@ -1,0 +1,454 @@
+"""Wins by continuous fours (VCF), exactly, for every game of the m,n,k family.
+
+A four is a move after which the player threatens to complete a winning row. The attacker plays nothing but
+fours, so the defender has almost no choice, and a search can go deep:
+
+    attacker   a four. It must leave the defender no row to complete: if his last reply made a four of his
+               own, the attacker's move has to stop that and still be a four
+    defender   whatever stops all the rows that are threatened: a stone on the one point that completes them
+               or, in caro, one at the end of the row, which then counts for nothing
+    the end    no reply stops every row, or the only one that would is forbidden for black
+
+        · X X X ○ ·        after ○ both ends complete a row: a win of depth 2, counted in attacking moves
+
+The search deepens one attacking move at a time, so the depth of a win it finds is the smallest. Every win
+is proven against every legal reply. Positions known to hold no win are kept in a table by a hash of 64 bits:
+two positions with the same hash could hide a win (a chance of nodes / 2⁴⁸), but never invent one.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tengen.errors import UserError
+from tengen.games import mnk
+from tengen.games.game import Game, State
+from tengen.games.mnk import CARO, HEADER, RENJU, completes_row
+from tengen.games.position import Position
+from tengen.games.renju import FORBIDDEN, OVERLINE, judge
+from tengen.games.result import RESULT
+from tengen.search.tree import inlined, kernel
+
+TO_MOVE = -1
+
+Ints = npt.NDArray[np.int64]  # all of one width, so that each kernel is compiled once
+Bits = npt.NDArray[np.uint64]
+
+FOUND, NONE, UNKNOWN = 0, 1, 2
+STATUS: tuple[Literal["found", "none", "unknown"], ...] = ("found", "none", "unknown")
+
+# A frame of the search, one for each attacking move: how many moves there are to try and how many were tried,
+# the one being tried, the replies that stop it and how many of those are answered, the rows the defender
+# would complete at once, and whether something below was left out because of the limit.
+MOVES, TRIED, MOVE, REPLIES, ANSWERED, DANGERS, CUT = range(7)
+
+BUILDS, LISTS, NODES = range(3)  # in Work.totals
+
+DEFENDER = 64  # a window's count: the attacker's stones in it, and 64 for each of the defender's
+ENDLESS = 32767  # in the table: no win at any depth
+
+
+@dataclass(frozen=True)
+class ThreatResult:
+    """What is certain about the player to move's fours."""
+
+    status: Literal["found", "none", "unknown"]  # see find_win
+    line: tuple[int, ...]  # attack and defence in turn, up to the winning move; one defence if there are more
+    depth: int  # attacking moves, the winning one included, that suffice against every defence; else 0
+    nodes: int  # fours tried
+
+
+class Work(NamedTuple):
+    """The memory of a search, for one game and one thread. Worth reusing: the table stays true."""
+
+    board: State  # [S], the position being looked at
+    counts: Ints  # [4 · cells], of the window of k cells that begins at a cell in a direction
+    builds: Ints  # [4 · cells], the windows with all but two of the attacker's stones and none other
+    places: Ints  # [4 · cells], where a window is in `builds`
+    seen: Ints  # [cells], in which list of moves a cell was last
+    totals: Ints  # [3], windows in `builds`, lists of moves made, fours tried
+    wins: Ints  # [cells], where the attacker would complete a row now
+    ends: Ints  # [8]
+    frames: Ints  # [depth, 7]
+    moves: Ints  # [depth, cells]
+    dangers: Ints  # [depth, cells]
+    replies: Ints  # [depth, 9]
+    hashes: Bits  # [depth]
+    line: Ints  # [2 · depth]
+    words: Bits  # [3, cells], Zobrist: for a stone of either player, and for who attacks
+    keys: Bits  # [a power of two]
+    known: npt.NDArray[np.int16]  # [the same], the depth down to which a position holds no win
+
+
+def new_work(game: Game, max_depth: int = 40, table_bits: int = 16) -> Work:
+    """Memory for searches of at most so many attacking moves, with a table of 2^table_bits positions."""
+    if game.play is not mnk.play:
+        raise UserError(f"{game.name} has no fours: only games of k in a row, such as gomoku15, do")
+    if max_depth < 1:
+        raise UserError(f"max_depth is the number of attacking moves, at least 1, got {max_depth}")
+    cells = game.rows * game.cols
+    depth = min(max_depth, cells // 2 + 2)
+    return Work(
+        board=np.zeros(game.state_size, np.int16),
+        counts=np.zeros(4 * cells, np.int64),
+        builds=np.zeros(4 * cells, np.int64),
+        places=np.zeros(4 * cells, np.int64),
+        seen=np.zeros(cells, np.int64),
+        totals=np.zeros(3, np.int64),
+        wins=np.zeros(max(cells, 8), np.int64),
+        ends=np.zeros(8, np.int64),
+        frames=np.zeros((depth, 7), np.int64),
+        moves=np.zeros((depth, cells), np.int64),
+        dangers=np.zeros((depth, max(cells, 8)), np.int64),
+        replies=np.zeros((depth, 9), np.int64),
+        hashes=np.zeros(depth, np.uint64),
+        line=np.zeros(2 * depth + 1, np.int64),
+        words=np.random.PCG64(0).random_raw(3 * cells).reshape(3, cells),
+        keys=np.zeros(1 << table_bits, np.uint64),
+        known=np.zeros(1 << table_bits, np.int16),
+    )
+
+
+def find_win(
+    position: Position | State,
+    game: Game,
+    max_nodes: int = 200_000,
+    max_depth: int = 40,
+    work: Work | None = None,
+) -> ThreatResult:
+    """Does the player to move win by continuous fours? Of the wins there are, one of the smallest depth.
+
+    found    a forced win against every legal defence, which begins with line[0]
+    none     there is no win by fours, however long
+    unknown  max_nodes fours were tried, or there is no win of max_depth attacking moves or fewer
+    """
+    work = work or new_work(game, max_depth)
+    state = np.array(position.state if isinstance(position, Position) else position, np.int16)
+    status, depth, length, nodes = search(state, max_nodes, max_depth, work)
+    return ThreatResult(STATUS[status], tuple(int(cell) for cell in work.line[:length]), depth, nodes)
+
+
+@kernel
+def winning_moves(state: State, player: int, out: Ints) -> int:
+    """Where a player would complete a winning row: writes the points to out[A], returns their number."""
+    count = 0
+    for cell in range(state[0] * state[1]):
+        if state[HEADER + cell] in (0, FORBIDDEN) and completes_row(state, cell, player):
+            out[count] = cell
+            count += 1
+    return count
+
+
+@kernel
+def winning_moves_near(state: State, stone: int, player: int, out: Ints) -> int:
+    """Of those, the points whose row would hold this stone of the player's: out[8]. 18 × as fast.
+
+    If there were none before the stone was put down, these are all.
+    """
+    count = 0
+    for i in range(ends_of_runs(state, stone, player, out)):
+        cell = out[i]
+        if completes_row(state, cell, player):
+            out[count] = cell
+            count += 1
+    return count
+
+
+@kernel
+def ends_of_runs(state: State, stone: int, player: int, out: Ints) -> int:
+    """The first cells in all eight directions that do not hold a stone of the player's, if they are empty."""
+    count = 0
+    for direction in range(4):
+        step, ahead, behind = ray(state, stone, direction)
+        for _ in range(2):
+            cell = HEADER + stone + step
+            for _ in range(ahead):
+                if state[cell] != player:
+                    if state[cell] in (0, FORBIDDEN):
+                        out[count] = cell - HEADER
+                        count += 1
+                    break
+                cell += step
+            step, ahead = -step, behind
+    return count
+
+
+@inlined
+def ray(state: State, cell: int, direction: int) -> tuple[int, int, int]:
+    """(step, cells ahead, cells behind) in a direction: →  ↓  ↘  ↙."""
+    rows, cols = state[0], state[1]
+    row, col = cell // cols, cell % cols
+    if direction == 0:
+        return 1, cols - 1 - col, col
+    if direction == 1:
+        return cols, rows - 1 - row, row
+    if direction == 2:
+        return cols + 1, min(rows - 1 - row, cols - 1 - col), min(row, col)
+    return cols - 1, min(rows - 1 - row, col), min(row, cols - 1 - col)
+
+
+@kernel
+def search(state: State, max_nodes: int, max_depth: int, work: Work) -> tuple[int, int, int, int]:
+    """(status, depth, length of work.line, fours tried) for the player to move. For use in other kernels."""
+    if state[RESULT] != 0:
+        return NONE, 0, 0, 0
+    me = 1 if state[TO_MOVE] == 1 else 2
+    if set_up(state, me, work) and winning_moves(state, me, work.wins) > 0:
+        work.line[0] = work.wins[0]
+        return FOUND, 1, 1, 0
+    if work.totals[BUILDS] == 0:
+        return NONE, 0, 0, 0
+    work.totals[NODES] = 0
+    known = look_up(work.hashes[0], work)
+    for depth in range(max(2, known + 1), min(max_depth, len(work.frames)) + 1):
+        length = search_to(depth, me, max_nodes, work)
+        if length > 0:
+            return FOUND, depth, length, work.totals[NODES]
+        known = look_up(work.hashes[0], work)  # the last entry made
+        if known == ENDLESS or work.totals[NODES] > max_nodes:
+            break
+    return NONE if known == ENDLESS else UNKNOWN, 0, 0, work.totals[NODES]
+
+
+@kernel
+def set_up(state: State, me: int, work: Work) -> bool:
+    """Copies the position, counts its windows, hashes it, and lists what the defender threatens.
+
+    Answers whether the attacker may win at once: winning_moves looks at every cell, 5 µs.
+    """
+    board, num_cells, k = work.board, state[0] * state[1], state[2]
+    bits = work.words[2, me - 1]
+    for i in range(state.size):
+        board[i] = state[i]
+    for cell in range(num_cells):
+        if board[HEADER + cell] == FORBIDDEN:
+            board[HEADER + cell] = 0
+        elif board[HEADER + cell] != 0:
+            bits ^= work.words[board[HEADER + cell] - 1, cell]
+    work.hashes[0] = bits
+    work.totals[BUILDS] = 0
+    may_win, may_lose = False, False
+    for direction in range(4):
+        for cell in range(num_cells):
+            step, ahead, _ = ray(board, cell, direction)
+            if ahead < k - 1:
+                continue
+            count = 0
+            for i in range(k):
+                stone = board[HEADER + cell + i * step]
+                count += 0 if stone == 0 else 1 if stone == me else DEFENDER
+            window = direction * num_cells + cell
+            work.counts[window] = count
+            may_win |= count == k - 1
+            may_lose |= count == DEFENDER * (k - 1)
+            if count == k - 2:
+                work.places[window] = work.totals[BUILDS]
+                work.builds[work.totals[BUILDS]] = window
+                work.totals[BUILDS] += 1
+    count = winning_moves(board, 3 - me, work.wins) if may_lose else 0
+    work.frames[0, DANGERS] = count
+    for i in range(count):
+        work.dangers[0, i] = work.wins[i]
+    return may_win
+
+
+@kernel
+def search_to(limit: int, me: int, max_nodes: int, work: Work) -> int:
+    """The length of the line that wins with so many attacking moves; 0 if none was found."""
+    frames = work.frames
+    depth = min(limit, 0)  # 0, but not a literal, for which Numba would compile everything once more
+    list_moves(depth, me, work)
+    while True:
+        # 1. no four is left: there is no win here, and the four above is stopped
+        if frames[depth, TRIED] == frames[depth, MOVES]:
+            slot = work.hashes[depth] & np.uint64(work.keys.size - 1)
+            work.keys[slot] = work.hashes[depth]
+            work.known[slot] = limit - depth if frames[depth, CUT] else ENDLESS
+            if depth == 0:
+                return 0
+            depth -= 1
+            frames[depth, CUT] |= frames[depth + 1, CUT]
+            put_pair(depth, me, False, work)
+            continue
+
+        # 2. the next four
+        frames[depth, MOVE] = work.moves[depth, frames[depth, TRIED]]
+        frames[depth, TRIED] += 1
+        if not is_four(depth, me, work):
+            continue
+        work.totals[NODES] += 1
+        if work.totals[NODES] > max_nodes:
+            return 0
+        frames[depth, ANSWERED] = 0
+
+        # 3. every reply is answered: won, and so is each four above to which no other reply is left
+        length = write_line(depth, me, work) if frames[depth, REPLIES] == 0 else 0
+        while frames[depth, ANSWERED] == frames[depth, REPLIES]:
+            if depth == 0:
+                return length
+            depth -= 1
+            put_pair(depth, me, False, work)
+
+        # 4. the next reply
+        reply = work.replies[depth, frames[depth, ANSWERED]]
+        frames[depth, ANSWERED] += 1
+        after = work.hashes[depth] ^ work.words[me - 1, frames[depth, MOVE]] ^ work.words[2 - me, reply]
+        left = limit - depth - 1
+        known = look_up(after, work)
+        if left < 2 or known >= left:  # a win at once it is not: the reply stops all rows
+            frames[depth, CUT] |= known != ENDLESS
+            continue
+        put_pair(depth, me, True, work)
+        depth += 1
+        work.hashes[depth] = after
+        count = winning_moves_near(work.board, reply, 3 - me, work.ends)
+        frames[depth, DANGERS] = count
+        for i in range(count):
+            work.dangers[depth, i] = work.ends[i]
+        list_moves(depth, me, work)
+
+
+@inlined
+def look_up(bits: np.uint64, work: Work) -> int:
+    """The depth down to which a position is known to hold no win; 0 if nothing is known."""
+    slot = bits & np.uint64(work.keys.size - 1)
+    return int(work.known[slot]) if work.keys[slot] == bits else 0
+
+
+@kernel
+def list_moves(depth: int, me: int, work: Work) -> None:
+    """Lists the moves that may be fours: the two empty cells of each window, the newest window first."""
+    board, frames = work.board, work.frames
+    frames[depth, TRIED], frames[depth, CUT] = 0, 0
+    if frames[depth, DANGERS] > 0 and board[3] < CARO:  # the defender's row can be stopped in one place only
+        work.moves[depth, 0] = work.dangers[depth, 0]
+        frames[depth, MOVES] = 1
+        return
+    num_cells, k = board[0] * board[1], board[2]
+    work.totals[LISTS] += 1
+    count = 0
+    for i in range(work.totals[BUILDS] - 1, -1, -1):
+        direction, cell = work.builds[i] // num_cells, work.builds[i] % num_cells
+        step, _, _ = ray(board, cell, direction)
+        for _ in range(k):
+            if board[HEADER + cell] == 0 and work.seen[cell] != work.totals[LISTS]:
+                work.seen[cell] = work.totals[LISTS]
+                work.moves[depth, count] = cell
+                count += 1
+            cell += step
+    frames[depth, MOVES] = count
+
+
+@kernel
+def is_four(depth: int, me: int, work: Work) -> bool:
+    """Is the frame's move a legal four that leaves the defender no win? Lists the replies that stop it."""
+    board, wins, move = work.board, work.wins, work.frames[depth, MOVE]
+    is_renju = board[3] == RENJU
+    # 1. a four, which stops what the defender threatens
+    board[HEADER + move] = me
+    count = winning_moves_near(board, move, me, wins)
+    for i in range(work.frames[depth, DANGERS]):
+        danger = work.dangers[depth, i]
+        if danger != move and completes_row(board, danger, 3 - me):
+            count = 0
+    board[HEADER + move] = 0
+    if count == 0 or (is_renju and me == 1 and is_forbidden(board, move)):
+        return False
+    board[HEADER + move] = me
+    # 2. a reply must at least stop the first row
+    candidates = 1
+    if board[3] >= CARO:
+        candidates += ends_of_runs(board, wins[0], me, work.ends)
+    num_replies = 0
+    for i in range(candidates):
+        reply = wins[0] if i == 0 else work.ends[i - 1]
+        if is_renju and me == 2 and is_forbidden(board, reply):
+            continue
+        board[HEADER + reply] = 3 - me
+        stops = True
+        for j in range(count):
+            if wins[j] != reply and completes_row(board, wins[j], me):
+                stops = False
+        board[HEADER + reply] = 0
+        if stops:
+            work.replies[depth, num_replies] = reply
+            num_replies += 1
+    work.frames[depth, REPLIES] = num_replies
+    # 3. black without a legal point: a draw, and no win
+    is_draw = is_renju and me == 2 and num_replies == 0 and legal_point(board) < 0
+    board[HEADER + move] = 0
+    return not is_draw
+
+
+# Compiled here and now: `judge` allocates, and the kernels that call it are compiled without that (tree.py).
+@njit("boolean(int16[::1], int64)", cache=True, nogil=True)
+def is_forbidden(board: State, cell: int) -> bool:
+    """May black not play on an empty cell in renju?"""
+    return judge(board, cell) >= OVERLINE
+
+
+@kernel
+def legal_point(board: State) -> int:
+    """A point where black may play in renju, or -1."""
+    for cell in range(board[0] * board[1]):
+        if board[HEADER + cell] == 0 and not is_forbidden(board, cell):
+            return cell
+    return -1
+
+
+@kernel
+def write_line(depth: int, me: int, work: Work) -> int:
+    """Writes the moves down to this depth, a legal reply that stops nothing and the winning move."""
+    board, line, wins = work.board, work.line, work.wins
+    for i in range(depth + 1):
+        line[2 * i] = work.frames[i, MOVE]
+        if i < depth:
+            line[2 * i + 1] = work.replies[i, work.frames[i, ANSWERED] - 1]
+    move, reply = HEADER + line[2 * depth], wins[0]
+    board[move] = me
+    if board[3] == RENJU and me == 2 and is_forbidden(board, reply):
+        reply = legal_point(board)
+    board[HEADER + reply] = 3 - me
+    i = 0
+    while wins[i] == reply or not completes_row(board, wins[i], me):
+        i += 1
+    board[HEADER + reply] = 0
+    board[move] = 0
+    line[2 * depth + 1], line[2 * depth + 2] = reply, wins[i]
+    return 2 * depth + 3
+
+
+@kernel
+def put_pair(depth: int, me: int, is_on: bool, work: Work) -> None:
+    """Puts a frame's move and reply on the board, or takes them off."""
+    reply = work.replies[depth, work.frames[depth, ANSWERED] - 1]
+    for i in range(2):
+        cell = work.frames[depth, MOVE] if i == 0 else reply
+        weight = 1 if i == 0 else DEFENDER
+        work.board[HEADER + cell] = (me if i == 0 else 3 - me) if is_on else 0
+        count_windows(cell, weight if is_on else -weight, work)
+
+
+@kernel
+def count_windows(cell: int, weight: int, work: Work) -> None:
+    """Brings the windows through a cell up to date, and the list of those that may become fours."""
+    board, counts, builds, places = work.board, work.counts, work.builds, work.places
+    num_cells, k = board[0] * board[1], board[2]
+    for direction in range(4):
+        step, ahead, behind = ray(board, cell, direction)
+        for i in range(max(0, k - 1 - ahead), min(k - 1, behind) + 1):
+            window = direction * num_cells + cell - i * step
+            before = counts[window]
+            counts[window] = before + weight
+            if before == k - 2:  # the last of the list takes its place
+                work.totals[BUILDS] -= 1
+                last = builds[work.totals[BUILDS]]
+                builds[places[window]] = last
+                places[last] = places[window]
+            elif before + weight == k - 2:
+                builds[work.totals[BUILDS]] = window
+                places[window] = work.totals[BUILDS]
+                work.totals[BUILDS] += 1

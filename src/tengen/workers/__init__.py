@@ -1,0 +1,1 @@
+"""Runs tasks, somewhere: in processes on this machine (local.py)."""

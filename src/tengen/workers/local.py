@@ -1,0 +1,257 @@
+"""Tasks in processes on this machine, one thread each.
+
+    for index, result in run(work, tasks, processes=2):
+        ...                                          # as they finish; the index is that of the task
+
+A piece of work is entered once in each process, called for each task, and left at the end, so that it can
+hold what is slow to make: `with work: work(task); work(task)`. Work, tasks and results travel through pipes:
+small dataclasses do best. Tasks are taken from their iterator only when a process is free, and closing the
+iterator of results stops everything, so "play until we know" needs no more than a `break`.
+
+However it ends, by the last result, an error, Ctrl-C or a `break`, no process is left behind.
+"""
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import connection, get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, Protocol, TypeVar
+
+from tengen import games
+from tengen.errors import UserError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+TaskIn = TypeVar("TaskIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
+
+# Libraries read these when they are imported. A process is given one core: more threads would only fight.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+PATIENCE = 5.0  # seconds a process has to leave when asked; then it is killed
+
+
+class Work(Protocol[TaskIn, ResultOut]):
+    """What a process does with its tasks."""
+
+    def __enter__(self) -> object: ...
+
+    def __call__(self, task: TaskIn, /) -> ResultOut: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class TaskFailedError(Exception):
+    """A task raised something that is nobody's mistake but the program's; the message holds where."""
+
+
+class WorkerDiedError(Exception):
+    """A process ended in the middle of a task: killed, out of memory, or crashed outside Python."""
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """An exception on its way through a pipe: as text, for not every exception can be sent."""
+
+    is_users: bool
+    text: str
+    trace: str
+
+
+@dataclass
+class _Worker(Generic[Task]):
+    process: BaseProcess
+    pipe: "Connection[Any, Any]"
+    index: int
+    task: Task
+
+
+def run(
+    work: Work[Task, Result], tasks: Iterable[Task], processes: int
+) -> Generator[tuple[int, Result], None, None]:
+    """(index of the task, its result) as they finish. One process means this one."""
+    if processes == 1:
+        yield from _run_here(work, tasks)
+        return
+    numbered = enumerate(tasks)
+    crew: list[_Worker[Task]] = []
+    try:
+        for index, task in numbered:
+            crew.append(_start(work, index, task))
+            if len(crew) == processes:
+                break
+        while crew:
+            for ready in connection.wait([worker.pipe for worker in crew]):
+                worker = next(worker for worker in crew if worker.pipe is ready)
+                yield worker.index, _receive(worker)
+                following = next(numbered, None)
+                if following is None:
+                    crew.remove(worker)
+                    _stop([worker])
+                else:
+                    worker.index, worker.task = following
+                    _send(worker)
+    finally:
+        _stop(crew)
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _run_here(work: Work[Task, Result], tasks: Iterable[Task]) -> Iterator[tuple[int, Result]]:
+    with work:
+        for index, task in enumerate(tasks):
+            try:
+                result = work(task)
+            except UserError:
+                raise
+            except Exception as error:
+                raise TaskFailedError(f"{task}: {type(error).__name__}: {error}") from error
+            yield index, result
+
+
+def _start(work: Work[Task, Result], index: int, task: Task) -> _Worker[Task]:
+    spawn = get_context("spawn")  # a fork would copy locks that other threads hold
+    ours, theirs = spawn.Pipe()
+    process = spawn.Process(target=_serve, args=(theirs, work, games.LOADED_FILES), daemon=True)
+    resource_tracker.ensure_running()  # its start unblocks SIGINT, so it comes first
+    # The process inherits the blocked SIGINT: Ctrl-C in a terminal reaches all, and is for us alone.
+    with _environment(ONE_THREAD), _without_interrupts():
+        process.start()
+    theirs.close()  # now the death of the process is the end of the pipe
+    worker = _Worker(process, ours, index, task)
+    _send(worker)
+    return worker
+
+
+def _send(worker: _Worker[Any]) -> None:
+    try:
+        worker.pipe.send(worker.task)
+    except OSError:
+        raise _death(worker) from None
+
+
+def _receive(worker: _Worker[Any]) -> Any:
+    try:
+        answer = worker.pipe.recv()
+    except (EOFError, OSError):
+        raise _death(worker) from None
+    if not isinstance(answer, _Failure):
+        return answer
+    if answer.is_users:
+        raise UserError(answer.text)
+    raise TaskFailedError(f"{worker.task}: {answer.text}\n\nin the worker:\n{answer.trace}")
+
+
+def _death(worker: _Worker[Any]) -> WorkerDiedError:
+    worker.process.join(PATIENCE)
+    code = worker.process.exitcode
+    if code is None or code >= 0:
+        how = f"ended with code {code}"
+    elif -code == signal.SIGKILL:
+        how = "was killed (SIGKILL; was the memory full?)"
+    else:
+        how = f"was killed by {signal.Signals(-code).name}"
+    return WorkerDiedError(f"the process that worked on {worker.task} {how}")
+
+
+def _stop(crew: list[_Worker[Any]]) -> None:
+    with _without_interrupts():
+        for worker in crew:
+            worker.process.terminate()
+        for worker in crew:
+            worker.process.join(PATIENCE)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.pipe.close()
+
+
+@contextmanager
+def _environment(settings: dict[str, str]) -> Iterator[None]:
+    """Environment variables as a process that is started inside shall see them."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block, and never reaches processes that are started in it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no KeyboardInterrupt comes here
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    blocked = {signal.SIGINT} if sys.platform != "win32" else set()
+    # Blocking is inherited by processes. For us it is not enough: another thread may take the signal.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, blocked) if blocked else set()
+    try:
+        yield
+    finally:
+        if blocked:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if came and callable(before):
+            before(signal.SIGINT, None)
+
+
+# ---- in the worker
+
+
+def _serve(pipe: "Connection[Any, Any]", work: Work[Any, Any], game_files: list[Path]) -> None:
+    """The life of a worker: tasks in, results out, until it is asked to leave."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # leaves by the with statements, closing players
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    try:
+        for file in game_files:
+            games.load_file(file)
+        with work:
+            while True:
+                pipe.send(_done(work, pipe.recv()))
+    except (EOFError, BrokenPipeError):
+        pass  # the parent has gone
+    except Exception as error:  # noqa: BLE001  (all of them are reported)
+        pipe.send(_failure(error))
+
+
+def _done(work: Work[Any, Any], task: Any) -> Any:
+    try:
+        return work(task)
+    except Exception as error:  # noqa: BLE001  (all of them are reported)
+        return _failure(error)
+
+
+def _failure(error: Exception) -> _Failure:
+    is_users = isinstance(error, UserError)
+    text = str(error) if is_users else f"{type(error).__name__}: {error}"
+    return _Failure(is_users, text, "".join(traceback.format_exception(error)))
+
+
+def _leave_with_parent() -> None:
+    """Ends this process when the one that started it is gone, even if that was killed."""
+    parent = parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,62 @@
+"""Openings: legal, not the end, new while there are new ones, the same for the same seed."""
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tengen import games
+from tengen.arena.openings import Openings
+from tengen.errors import UserError
+from tengen.games.position import Position
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4", "othello6", "gomoku15", "hex7"])
+def test_random_openings_are_legal_unfinished_and_different(name: str) -> None:
+    game = games.find(name)
+    found = list(islice(Openings(game, seed=3), 30))
+    assert found == list(islice(Openings(game, seed=3), 30)) != list(islice(Openings(game, seed=4), 30))
+    assert len(set(found)) == 30
+    for moves in found:
+        assert len(moves) == (2 if name == "tictactoe" else 4)
+        assert not Position.from_moves(game, moves).is_over
+
+
+def test_when_there_are_no_new_ones_they_repeat() -> None:
+    found = list(islice(Openings(games.find("tictactoe"), plies=1), 40))
+    assert set(found[:9]) == set(found) and len(set(found)) == 9
+
+
+def test_no_move_of_an_opening_ends_the_game() -> None:
+    game = games.find("tictactoe")
+    for moves in islice(Openings(game, plies=7), 50):
+        assert not Position.from_moves(game, moves).is_over
+    with pytest.raises(UserError, match="tictactoe is over too soon for 9 random moves"):
+        next(iter(Openings(game, plies=9)))
+
+
+def test_none() -> None:
+    assert list(islice(Openings(games.find("connect4"), plies=0), 2)) == [(), ()]
+
+
+def test_openings_of_a_file_come_in_turn(tmp_path: Path) -> None:
+    file = tmp_path / "openings.txt"
+    file.write_text("# mine\n4435  # a good one\n\n1 2 3\n")
+    openings = Openings(games.find("connect4"), file=file)
+    assert list(islice(openings, 3)) == [("4", "4", "3", "5"), ("1", "2", "3"), ("4", "4", "3", "5")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("44\n9\n", "openings.txt line 2: illegal move '9' in connect4: columns are 1-7"),
+        ("1212121\n", "openings.txt line 1: this is a whole game, not an opening: first player wins"),
+        ("# nothing\n", "openings.txt holds no openings: expected moves of connect4, one opening a line"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "openings.txt"
+    file.write_text(text)
+    with pytest.raises(UserError) as error:
+        Openings(games.find("connect4"), file=file)
+    assert str(error.value) == message

@@ -1,0 +1,152 @@
+"""Tasks in real processes: results, errors, deaths, and that nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tengen import games
+from tengen.errors import UserError
+from tengen.workers import local
+from tengen.workers.local import TaskFailedError, WorkerDiedError, run
+
+REPOSITORY = Path(__file__).parents[2]
+CONNECT6 = REPOSITORY / "examples" / "connect6.py"
+
+
+class Tool:
+    """Does what a task says; the file tells that it was put away."""
+
+    def __init__(self, left: Path | None = None) -> None:
+        self._left = left
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        if self._left:
+            with self._left.open("a") as file:
+                file.write(f"{os.getpid()}\n")
+
+    def __call__(self, task: str) -> str:
+        verb, _, rest = task.partition(" ")
+        if verb == "sleep":
+            time.sleep(float(rest))
+        elif verb == "raise":
+            raise ZeroDivisionError(rest)
+        elif verb == "mistake":
+            raise UserError(rest)
+        elif verb == "kill":
+            os.kill(os.getpid(), int(rest))
+        elif verb == "threads":
+            return " ".join(sorted(os.environ[name] for name in local.ONE_THREAD))
+        elif verb == "game":
+            return games.find(rest).name
+        elif verb == "pid":
+            return str(os.getpid())
+        return rest
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+
+
+def wait_until_gone(pids: list[int]) -> bool:
+    for _ in range(100):
+        if not any(map(is_running, pids)):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_every_task_gives_its_result_with_its_index(processes: int, tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    found = list(run(Tool(left), (f"say {i}" for i in range(7)), processes))
+    assert sorted(found) == [(i, str(i)) for i in range(7)]
+    assert len(left.read_text().split()) == processes  # each process put its work away
+
+
+def test_results_come_as_they_finish_and_one_process_is_this_one() -> None:
+    found = list(run(Tool(), ["sleep 2", "say quick"], 2))
+    assert [index for index, _ in found] == [1, 0]
+    assert list(run(Tool(), ["pid"], 1)) == [(0, str(os.getpid()))]
+
+
+def test_workers_use_one_thread_and_we_keep_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    assert list(run(Tool(), ["threads"], 2)) == [(0, "1 1 1 1")]
+    assert os.environ["OMP_NUM_THREADS"] == "7" and "MKL_NUM_THREADS" not in os.environ
+
+
+def test_workers_know_the_games_that_were_loaded_from_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(games, "REGISTRY", dict(games.REGISTRY))
+    monkeypatch.setattr(games, "LOADED_FILES", [])
+    games.load_file(CONNECT6)
+    assert list(run(Tool(), ["game connect6"], 2)) == [(0, "connect6")]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_task_that_raises_is_named_with_its_trace(processes: int) -> None:
+    with pytest.raises(TaskFailedError, match="raise apples: ZeroDivisionError: apples") as error:
+        list(run(Tool(), ["say 1", "raise apples", "say 2"], processes))
+    assert "raise ZeroDivisionError" in str(error.value) or isinstance(
+        error.value.__cause__, ZeroDivisionError
+    )
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_users_mistake_stays_one(processes: int) -> None:
+    with pytest.raises(UserError) as error:
+        list(run(Tool(), ["mistake no such file"], processes))
+    assert str(error.value) == "no such file"
+
+
+@pytest.mark.parametrize(
+    ("number", "how"), [(signal.SIGKILL, r"was killed \(SIGKILL"), (signal.SIGSEGV, "was killed by SIGSEGV")]
+)
+def test_a_worker_that_dies_is_an_error_of_its_task(number: int, how: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(WorkerDiedError, match=f"the process that worked on kill {number:d} {how}"):
+        list(run(Tool(), ["sleep 60", f"kill {number:d}"], 2))
+    assert time.monotonic() - began < 30  # and the other was not waited for
+
+
+def test_a_break_stops_all_and_takes_no_more_tasks(tmp_path: Path) -> None:
+    taken = []
+
+    def tasks() -> Iterator[str]:
+        for i in range(1000):
+            taken.append(i)
+            yield "pid"
+
+    with closing(run(Tool(tmp_path / "left"), tasks(), 2)) as results:
+        pids = {int(next(results)[1]) for _ in range(5)}
+    assert len(taken) <= 7 and not any(map(is_running, pids))
+    assert len((tmp_path / "left").read_text().split()) in (1, 2)  # one may have been stopped as it woke up
+
+
+def test_workers_leave_with_a_parent_that_was_killed() -> None:
+    code = (
+        "from tests.workers.test_local import Tool\nfrom tengen.workers.local import run\n"
+        "for _, result in run(Tool(), ['pid', 'pid'] + ['sleep 60'] * 9, 2): print(result, flush=True)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=REPOSITORY)
+    assert parent.stdout
+    pids = [int(parent.stdout.readline()) for _ in range(2)]
+    assert all(map(is_running, pids))
+    parent.kill()
+    parent.wait()
+    assert wait_until_gone(pids)
+    parent.stdout.close()
