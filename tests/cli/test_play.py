@@ -165,9 +165,8 @@ def test_a_wrong_opponent_is_one_clear_error() -> None:
 def test_in_a_terminal_there_is_colour_a_prompt_and_ctrl_c() -> None:
     """Ctrl-C loses nothing: it says how to go on."""
     ours, theirs = os.openpty()
-    code = "import typer\nfrom tengen.cli.play import play\ntyper.run(play)"
     tengen = subprocess.Popen(
-        [sys.executable, "-c", code, "tictactoe", "b2", "a1", "--opponent", "uniform"],
+        [sys.executable, "-m", "tengen", "play", "tictactoe", "b2", "a1", "--opponent", "uniform"],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -180,7 +179,8 @@ def test_in_a_terminal_there_is_colour_a_prompt_and_ctrl_c() -> None:
     assert b"there is a stone already" in _read_until(ours, b"> ")
     while not select.select([ours], [], [], 0.5)[0]:  # a signal just before readline waits is not seen
         tengen.send_signal(signal.SIGINT)
-    assert b"stopped" in _read_until(ours, b"Go on with: tengen play tictactoe b2 a1 --opponent uniform")
+    last_words = _read_until(ours, b"tengen: stopped")
+    assert b"Go on with: tengen play tictactoe b2 a1 --opponent uniform" in last_words
     assert tengen.wait(30) == 130
     os.close(ours)
 

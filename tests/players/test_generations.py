@@ -295,7 +295,7 @@ def test_other_games_are_refused(kind: type[Player], game: str, message: str) ->
         ({"table_mib": 0}, "player 'alphabeta': table_mib is 1 or more, got 0"),
     ],
 )
-def test_wrong_settings_are_refused(settings: dict[str, int], message: str) -> None:
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as error:
         AlphaBeta(find("gomoku15"), **settings)
     assert str(error.value) == message

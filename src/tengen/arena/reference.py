@@ -136,6 +136,15 @@ def _wander(game: Game, ply: int, random: np.random.Generator, player: Player | 
     return None if position.is_over else Position.from_cells(game, board, position.to_move)
 
 
+def disagreements(positions: Sequence[Scored]) -> Iterator[list[tuple[int, int]]]:
+    """For each position, the columns whose score our solver sees otherwise: (column, our score)."""
+    solver = Solver()
+    for scored in positions:
+        ours = (FULL if score is None else score for score in solver.column_scores(scored.position))
+        pairs = enumerate(zip(ours, scored.scores, strict=True))
+        yield [(column, our) for column, (our, their) in pairs if our != their]
+
+
 def ask(player: Player, positions: Sequence[Scored]) -> Iterator[Answer]:
     """The player's choice in each position, as they come."""
     for first in range(0, len(positions), BATCH):

@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs, so that help is instant.
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -78,14 +79,18 @@ def options(
 
 def main() -> None:
     """The console script."""
+    for name in ("SIGTERM", "SIGHUP"):  # leave by the with statements: outside engines are closed there
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     try:
         app()
     except UserError as error:
         print(f"tengen: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("\ntengen: stopped", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # made so by Typer
+            print("\ntengen: stopped", file=sys.stderr)
+        raise
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

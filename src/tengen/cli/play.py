@@ -46,9 +46,6 @@ def play(
         conversation = Conversation(position, seats, names, adviser, seed, terminal)
         try:
             conversation.run()
-        except KeyboardInterrupt:
-            terminal.say("\nstopped")
-            raise
         finally:  # whatever happens, the game is not lost
             if not conversation.is_over:
                 again = ["tengen", "play", game, *conversation.position.moves]

@@ -44,6 +44,34 @@ def run(
 
 
 @app.command()
+def check(
+    file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Compare every score of a set with Tengen's own solver."""
+    import time
+
+    from tengen.arena import reference as scored
+    from tengen.cli.progress import progress
+
+    positions = scored.read(file or scored.OWN_SET)
+    began = time.perf_counter()
+    found = list(progress(scored.disagreements(positions), len(positions), "positions"))
+    seconds = time.perf_counter() - began
+    wrong = sum(map(len, found))
+    scores = scored.NUM_COLUMNS * len(positions)
+    if as_json:
+        print(json.dumps({"scores": scores, "different": wrong, "seconds": round(seconds, 3)}))
+    else:
+        for line, (one, columns) in enumerate(zip(positions, found, strict=True), start=1):
+            for column, ours in columns:
+                print(f"position {line}, column {column + 1}: {one.scores[column]} in the set, solved {ours}")
+        print(f"{scores - wrong} of {scores} scores agree with the solver, {seconds:.1f} s")
+    if wrong:
+        raise typer.Exit(1)
+
+
+@app.command()
 def make(
     file: Annotated[Path, typer.Argument(help="Where to write the set (JSON lines).")],
     positions: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1000,
