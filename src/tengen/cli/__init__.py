@@ -27,6 +27,7 @@ from tengen.cli import (
     solve,
     sprt,
     tournament,
+    train,
 )
 from tengen.errors import UserError
 
@@ -43,6 +44,7 @@ app.command()(show.show)
 app.command()(analyse.analyse)
 app.command()(solve.solve)
 app.command()(play.play)
+app.command()(train.train)
 app.command()(match.match)
 app.command()(tournament.tournament)
 app.command()(sprt.sprt)

@@ -1,7 +1,7 @@
 """Our default: a residual network whose weights fit boards of every size.
 
 Nothing in it knows the size: the policy is a convolution, and what concerns the whole board (how full it is,
-a fight far away) reaches every cell by global pooling: means and maxima over the board, brought back as a bias.
+a fight far away) reaches every cell by global pooling: means and maxima over the board, added to each cell.
 The first convolution reaches three cells, so that a row of five along an edge is seen at once.
 """
 

@@ -14,6 +14,7 @@ REGISTRY = {  # name: where its class is; imported when asked for
     "minimax": "tengen.players.minimax:Minimax",
     "alphabeta": "tengen.players.alphabeta:AlphaBeta",
     "uct": "tengen.players.uct:UctPlayer",
+    "zero": "tengen.players.zero:Zero",
     "perfect": "tengen.players.perfect:Perfect",
     "human": "tengen.players.human:Human",
     "engine": "tengen.players.engine:Engine",

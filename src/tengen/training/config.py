@@ -1,48 +1,173 @@
-"""Every setting of a training run, with its unit and its default; a TOML file per game overrides them."""
+"""Every setting of a training run. A TOML file per game overrides the defaults, `--set section.key=value` it.
 
-from dataclasses import dataclass, field
+The comments say the unit and the reason; `tengen train GAME --show` prints the settings of a run.
+"""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args, get_type_hints
+
+from tengen.errors import UserError
+from tengen.games.spec import did_you_mean
+
+CONFIGS = Path(__file__).parent.parent / "configs"
 
 
 @dataclass(frozen=True)
 class Network:
-    name: str = "anysize"
-    channels: int = 64
-    blocks: int = 5
+    name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which take no sizes
+    channels: int = 48  # width of anysize
+    blocks: int = 5  # its depth
 
 
 @dataclass(frozen=True)
 class SelfPlay:
-    search: str = "gumbel"  # or puct
-    simulations: int = 32  # a move that is learned from
-    fast_simulations: int = 8  # the others
-    full_share: float = 0.5  # of the rounds
-    games_at_once: int = 256  # in one batch
-    random_opening_plies: int = 12  # 0 to this many
-    discount: float = 0.97
-    considered: int = 16
-    c_visit: float = 50.0
-    c_scale: float = 0.1
-    c_puct: float = 1.5
-    dirichlet_alpha: float = 0.3
+    games: int = 512  # a generation: many short generations learn faster than few long ones
+    games_a_shard: int = 256  # played in one batch by one worker; the records depend on the shard alone
+    search: Literal["gumbel", "puct"] = "gumbel"
+    simulations: int = 32  # of a move that is learned from
+    simulations_rise: float = 0.0  # more of them a generation, up to four times as many
+    fast_simulations: int = 8  # of the other moves, which only get the game on
+    full_share: float = 0.5  # of the rounds are of the first kind (playout-cap randomisation)
+    random_opening_plies: int = 12  # 0 to this many random moves first, so that every position is met
+    discount: float = 0.97  # a ply: a sooner win is worth more
+    considered: int = 16  # Gumbel: candidates at the root
+    c_visit: float = 50.0  # Gumbel: σ(q) = (c_visit + max N) · c_scale · q
+    c_scale: float = 0.1  # 0.02 hardly learns
+    c_puct: float = 1.5  # PUCT
+    dirichlet_alpha: float = 0.3  # PUCT: noise at the root
     dirichlet_fraction: float = 0.25
-    temperature_plies: int = 10
-    cache_positions: int = 200_000
+    temperature_plies: int = 10  # PUCT: moves drawn by visits
+    cache_positions: int = 200_000  # remembered evaluations, a worker
+    precision: Literal["auto", "fp32", "int8"] = "auto"  # auto: int8 if a probe finds it right and faster
+
+
+@dataclass(frozen=True)
+class Replay:
+    least_positions: int = 20_000  # the window, at first
+    share: float = 0.5  # of all positions so far, later
 
 
 @dataclass(frozen=True)
 class Learner:
-    batch_size: int = 256
+    batch_size: int = 256  # positions
     passes: float = 3.0  # over each new position
+    optimizer: Literal["adamw", "sgd"] = "adamw"
     learning_rate: float = 2e-3
-    weight_decay: float = 1e-4
-    clip: float = 1.0
-    q_share: float = 0.5  # of the value's target that is the search's opinion; the rest is the game's end
-    average: float = 0.999  # of the weights, for playing
+    final_share: float = 0.3  # of the run in which the learning rate falls to a twentieth
+    weight_decay: float = 1e-4  # the L2 term
+    clip: float = 1.0  # norm of the gradient
+    search_share: float = (
+        0.5  # of the value's target that is the search's opinion; the rest is the game's end
+    )
+    average: float = 0.99  # of the weights, a step: the network that plays
+    threads: int = 2  # results depend on it, so it is a setting
+
+
+@dataclass(frozen=True)
+class Measure:
+    every: int = 5  # generations
+    positions: int = 300  # scored ones (Connect 4)
+    simulations: int = 64
+    gate: Literal["always", "match"] = "always"  # match: the new network must beat the best
+    gate_games: int = 40
+    gate_score: float = 0.55  # draws count half
 
 
 @dataclass(frozen=True)
 class Config:
     game: str
+    seed: int = 0
     network: Network = field(default_factory=Network)
     selfplay: SelfPlay = field(default_factory=SelfPlay)
+    replay: Replay = field(default_factory=Replay)
     learner: Learner = field(default_factory=Learner)
+    measure: Measure = field(default_factory=Measure)
+
+
+SECTIONS = {
+    "network": Network,
+    "selfplay": SelfPlay,
+    "replay": Replay,
+    "learner": Learner,
+    "measure": Measure,
+}
+
+
+def load(game: str, settings: Iterable[str] = (), seed: int = 0) -> Config:
+    """The defaults, then the file of the game if there is one, then `section.key=value`."""
+    config = Config(game, seed)
+    file = CONFIGS / f"{game}.toml"
+    if file.is_file():
+        config = from_toml(file.read_text(encoding="utf-8"), config, file.name)
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        section, dot, key = name.strip().partition(".")
+        if not (equals and dot):
+            raise UserError(f"--set is section.key=value, got '{setting}'")
+        config = _with(config, section, key, text.strip())
+    return config
+
+
+def from_toml(text: str, base: Config, name: str) -> Config:
+    """A file's settings over others."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{name}: {error}") from None
+    for section, entries in tables.items():
+        if section in ("game", "seed"):
+            base = replace(base, **{section: entries})
+            continue
+        if not isinstance(entries, dict):
+            raise UserError(f"{name}: expected [{section}], got {section} = {entries}")
+        for key, value in entries.items():
+            base = _with(base, section, key, value)
+    return base
+
+
+def to_toml(config: Config) -> str:
+    """All settings, as a file."""
+    lines = [f'game = "{config.game}"', f"seed = {config.seed}"]
+    for section in SECTIONS:
+        lines += ["", f"[{section}]"]
+        lines += [f"{key} = {_literal(value)}" for key, value in asdict(getattr(config, section)).items()]
+    return "\n".join(lines) + "\n"
+
+
+def _with(config: Config, section: str, key: str, value: Any) -> Config:
+    if section not in SECTIONS:
+        hint = did_you_mean(section, SECTIONS)
+        raise UserError(f"no section '{section}'{hint or ': there are ' + ', '.join(SECTIONS)}")
+    kind = SECTIONS[section]
+    names = [one.name for one in fields(kind)]
+    if key not in names:
+        hint = did_you_mean(key, names)
+        raise UserError(f"[{section}] has no setting '{key}'{hint or ': it has ' + ', '.join(names)}")
+    checked = _checked(f"{section}.{key}", value, get_type_hints(kind)[key])
+    return replace(config, **{section: replace(getattr(config, section), **{key: checked})})
+
+
+def _checked(name: str, value: Any, kind: Any) -> Any:
+    """The value as its type; text is taken apart."""
+    if choices := get_args(kind):
+        if value not in choices:
+            hint = did_you_mean(str(value), choices)
+            raise UserError(f"{name} is one of {', '.join(choices)}, got '{value}'{hint}")
+        return value
+    wanted = {int: "a whole number", float: "a number", str: "text"}[kind]
+    try:
+        if isinstance(value, bool) or (kind is int and isinstance(value, float)):
+            raise ValueError
+        number = kind(value)
+    except (TypeError, ValueError):
+        raise UserError(f"{name} is {wanted}, got '{value}'") from None
+    if kind is not str and not 0 <= number < 1e12:
+        raise UserError(f"{name} is {wanted} from 0 up, got {value}")
+    return number
+
+
+def _literal(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)

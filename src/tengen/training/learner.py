@@ -1,91 +1,142 @@
-"""Learns from positions: loss = (z - v)² + cross-entropy of the policy + plies left; L2 by AdamW."""
+"""Learning: loss = (z - v)² + cross-entropy of the policy + a little for the plies left; L2 by decay."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from tengen.games.batch import lift
 from tengen.games.game import Game
+from tengen.nets.anysize import PLIES_SCALE
+from tengen.nets.checkpoint import (
+    load_tensors,
+    optimizer_tensors,
+    restore_optimizer,
+    save_tensors,
+    with_prefix,
+    without_prefix,
+)
 from tengen.nets.net import Net
 from tengen.training.config import Learner as Settings
 from tengen.training.record import Positions
 
 PLIES_WEIGHT = 0.05  # of the loss of the plies left
-PLIES_SCALE = 20.0
 
 
-@dataclass
+@dataclass(frozen=True)
 class Losses:
+    """Means over the steps of a generation."""
+
     policy: float
     value: float
-    plies: float
+    plies_left: float
 
 
 class Learner:
-    def __init__(self, game: Game, net: Net, settings: Settings, seed: int) -> None:
-        self.game, self.net, self.settings = game, net, settings
-        decay = [p for p in net.parameters() if p.ndim > 1]
-        plain = [p for p in net.parameters() if p.ndim <= 1]
-        self.optimizer = torch.optim.AdamW(
-            [{"params": decay, "weight_decay": settings.weight_decay}, {"params": plain, "weight_decay": 0.0}],
-            lr=settings.learning_rate,
-        )
-        self.average = torch.optim.swa_utils.AveragedModel(
-            net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(settings.average), use_buffers=True
-        )
-        self.random = np.random.default_rng(seed)
-        self._batched = lift(game)
+    """A network that learns, and the average of its weights, which plays."""
 
-    def learn(self, positions: Positions, steps: int, learning_rate: float) -> Losses:
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate
+    def __init__(self, game: Game, net: Net, settings: Settings) -> None:
+        self.game, self.net, self.settings = game, net, settings
+        matrices = [weights for weights in net.parameters() if weights.ndim > 1]
+        others = [weights for weights in net.parameters() if weights.ndim <= 1]
+        groups = [
+            {"params": matrices, "weight_decay": settings.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
+        if settings.optimizer == "adamw":
+            self._optimizer: torch.optim.Optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
+        else:
+            self._optimizer = torch.optim.SGD(groups, lr=settings.learning_rate, momentum=0.9, nesterov=True)
+        self._average = AveragedModel(
+            net,
+            multi_avg_fn=get_ema_multi_avg_fn(settings.average),  # type: ignore[no-untyped-call]
+            use_buffers=True,
+        )
+        self._rules = lift(game)
+
+    @property
+    def player(self) -> Net:
+        """The network that plays."""
+        module = self._average.module
+        assert isinstance(module, Net)
+        return module
+
+    def learn(self, positions: Positions, steps: int, progress: float, seed: list[int]) -> Losses:
+        """progress: the share of the run that is over, which sets the learning rate."""
+        torch.set_num_threads(self.settings.threads)
+        rate = self.settings.learning_rate * self._share(progress)
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
         self.net.train()
         sums = np.zeros(3)
-        for planes, policies, values, plies in self._batches(positions, steps):
+        for planes, policies, values, plies in self._batches(positions, steps, np.random.default_rng(seed)):
             output = self.net(planes)
-            policy_loss = -(policies * torch.log_softmax(output.logits, dim=1)).sum(dim=1).mean()
-            value_loss = torch.nn.functional.mse_loss(output.value, values)
-            loss = policy_loss + value_loss
-            plies_loss = torch.zeros(())
+            losses = [
+                -(policies * functional.log_softmax(output.logits, dim=1)).sum(dim=1).mean(),
+                functional.mse_loss(output.value, values),
+                torch.zeros(()),
+            ]
             if output.plies_left is not None:
-                plies_loss = torch.nn.functional.smooth_l1_loss(
-                    output.plies_left / PLIES_SCALE, plies / PLIES_SCALE
-                )
-                loss = loss + PLIES_WEIGHT * plies_loss
-            self.optimizer.zero_grad(set_to_none=True)
-            loss.backward()
+                losses[2] = functional.smooth_l1_loss(output.plies_left / PLIES_SCALE, plies / PLIES_SCALE)
+            self._optimizer.zero_grad(set_to_none=True)
+            (losses[0] + losses[1] + PLIES_WEIGHT * losses[2]).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
-            self.optimizer.step()
-            self.average.update_parameters(self.net)
-            sums += [policy_loss.item(), value_loss.item(), plies_loss.item()]
-        return Losses(*(sums / max(steps, 1)))
+            self._optimizer.step()
+            self._average.update_parameters(self.net)
+            sums += [float(loss.detach()) for loss in losses]
+        return Losses(*(float(mean) for mean in sums / max(steps, 1)))
 
-    def _batches(self, positions: Positions, steps: int) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+    def save(self, path: Path) -> None:
+        save_tensors(
+            path,
+            with_prefix("net", self.net.state_dict())
+            | with_prefix("average", self._average.state_dict())
+            | with_prefix("optimizer", optimizer_tensors(self._optimizer)),
+        )
+
+    def load(self, path: Path) -> None:
+        tensors = load_tensors(path)
+        self.net.load_state_dict(without_prefix("net", tensors))
+        self._average.load_state_dict(without_prefix("average", tensors))
+        restore_optimizer(self._optimizer, without_prefix("optimizer", tensors))
+
+    def _share(self, progress: float) -> float:
+        """Of the learning rate: all of it, then in a straight line down to a twentieth."""
+        left = (1 - progress) / max(self.settings.final_share, 1e-9)
+        return float(np.clip(left, 0.05, 1.0))
+
+    def _batches(
+        self, positions: Positions, steps: int, random: np.random.Generator
+    ) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
         """Random positions, each seen through a random symmetry."""
-        chances = positions.weights.astype(np.float64)
-        chances = np.cumsum(chances) / chances.sum()
-        q = np.float32(self.settings.q_share)
-        targets = (1 - q) * positions.results + q * positions.root_values
-        symmetries = self.game.symmetries
+        sums = np.cumsum(positions.weights, dtype=np.float64)
+        share = np.float32(self.settings.search_share)
+        targets = (1 - share) * positions.results + share * positions.root_values
+        symmetries, cells = self.game.symmetries, self.game.cells
         planes = np.zeros((self.settings.batch_size, *self.game.planes_shape), np.float32)
         for _ in range(steps):
-            rows = np.searchsorted(chances, self.random.random(self.settings.batch_size))
-            turns = self.random.integers(len(symmetries), size=len(rows))
+            rows = np.searchsorted(sums, random.random(len(planes)) * sums[-1])
+            turns = random.integers(len(symmetries), size=len(planes))
             states = positions.states[rows]
-            cells = states[:, self.game.cells]
-            turned = np.empty_like(cells)
-            np.put_along_axis(turned, symmetries.cells[turns].astype(np.int64), cells, axis=1)
-            states[:, self.game.cells] = turned
+            np.put_along_axis(
+                turned := np.empty_like(states[:, cells]),
+                symmetries.cells[turns].astype(np.int64),
+                states[:, cells],
+                axis=1,
+            )
+            states[:, cells] = turned
             last = states[:, -2]
             states[:, -2] = np.where(last >= 0, symmetries.actions[turns, np.maximum(last, 0)], last)
             policies = np.empty((len(rows), self.game.num_actions), np.float32)
             np.put_along_axis(
                 policies, symmetries.actions[turns].astype(np.int64), positions.policies[rows], axis=1
             )
-            self._batched.planes(states, planes)
+            self._rules.planes(states, planes)
             yield (
                 torch.from_numpy(planes[:, self.net.planes]),
                 torch.from_numpy(policies),

@@ -30,7 +30,10 @@ class Positions:
 def join(parts: list[Positions]) -> Positions:
     """One after another."""
     return Positions(
-        **{field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Positions)}
+        **{
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Positions)
+        }
     )
 
 
@@ -39,7 +42,9 @@ def merged(positions: Positions) -> Positions:
     themselves; its weight says how many there were. The last action is not part of a position."""
     bare = positions.states.copy()
     bare[:, -2] = -1
-    _, first, group, counts = np.unique(bare, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    _, first, group, counts = np.unique(
+        bare, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
     group = group.ravel()
 
     def mean(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -1,12 +1,12 @@
 """Self-play: a shard of games, played in one batch by one worker. Its records depend on the shard alone.
 
-    1. each game begins with a few random moves, so that the network learns to play any position
-    2. every round searches all games at once: most rounds with few simulations, to get on; some with many,
-       and only these are learned from (playout-cap randomisation, Wu 2019)
-    3. a game that ends makes room for the next one
+1. each game begins with a few random moves, so that the network learns to play any position
+2. every round searches all games at once: some rounds with few simulations, to get on; the others with
+   many, and only these are learned from (playout-cap randomisation, Wu 2019)
+3. a game that ends makes room for the next one
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,12 @@ from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import Result, sample_actions, temperatures
-from tengen.search.tree import DRAW, LOSS, UNKNOWN, WIN
 from tengen.training.config import SelfPlay
-from tengen.training.record import Positions
+from tengen.training.record import Positions, join
+
+Floats = npt.NDArray[np.float32]
+
+AT_ONCE = 128  # games in a batch: more make the network hardly faster, and the end of a shard slower
 
 
 @dataclass(frozen=True)
@@ -28,78 +31,92 @@ class ShardStats:
     """What happened in a shard."""
 
     games: int
-    moves: int
+    moves: int  # random ones at the start not counted
     simulations: int
     first_wins: int
     draws: int
-    opening_entropy: float  # bits, of the first moves of games without random ones
 
 
 @dataclass
 class _Game:
     """A game in progress: what is kept of it until it ends."""
 
-    states: list[State]
-    policies: list[npt.NDArray[np.float32]]
-    root_values: list[float]
-    plies: list[int]  # at which each was recorded
-    ply: int = 0
+    ply: int = 0  # moves made by searching
+    plies: list[int] = field(default_factory=list)  # at which the positions below were met
+    states: list[State] = field(default_factory=list)
+    policies: list[Floats] = field(default_factory=list)
+    root_values: list[float] = field(default_factory=list)
+
+    def keep(self, state: State, policy: Floats, root_value: float) -> None:
+        self.plies.append(self.ply)
+        self.states.append(state.copy())
+        self.policies.append(policy)
+        self.root_values.append(root_value)
+
+    def finish(self, winner: int, discount: float) -> Positions:
+        """The records, when it is known who won: 1, 2, or 0 for a draw."""
+        left = (self.ply - np.array(self.plies)).astype(np.float32)
+        to_move = np.array([state[TO_MOVE] for state in self.states])
+        signs = 0.0 if winner == 0 else np.where(to_move == winner, 1.0, -1.0)
+        return Positions(
+            states=np.stack(self.states),
+            policies=np.stack(self.policies),
+            results=(signs * discount**left).astype(np.float32),
+            root_values=np.array(self.root_values, np.float32),
+            plies_left=left,
+            weights=np.ones(len(left), np.float32),
+        )
 
 
 def play_shard(
-    game: Game, evaluator: Evaluator, settings: SelfPlay, num_games: int, seed: list[int]
+    game: Game, evaluator: Evaluator, settings: SelfPlay, simulations: int, num_games: int, seed: list[int]
 ) -> tuple[Positions, ShardStats]:
-    """Plays games to their end. `seed`: numbers that name the shard."""
-    random = np.random.default_rng(seed)
-    slots = min(settings.games_at_once, num_games)
+    """Plays games to their end. `seed`: the numbers that name the shard."""
+    random, rules = np.random.default_rng(seed), lift(game)
+    slots = min(AT_ONCE, num_games)
     searches = {
-        simulations: Search(game, evaluator, _search(settings), slots, simulations, discount=settings.discount)
-        for simulations in {settings.simulations, settings.fast_simulations}
+        budget: Search(game, evaluator, _search(settings), slots, budget, discount=settings.discount)
+        for budget in (simulations, settings.fast_simulations)
     }
-    batched = lift(game)
     states = np.stack([_opening(game, settings, random) for _ in range(slots)])
-    current = [_Game([], [], [], []) for _ in range(slots)]
-    finished: list[Positions] = []
-    started, moves, simulations, first_wins, draws = slots, 0, 0, 0, 0
-    is_on = np.ones(slots, np.bool_)
     next_states = np.empty_like(states)
+    current = [_Game() for _ in range(slots)]
+    is_on = np.ones(slots, np.bool_)  # slots whose game goes on
+    finished: list[Positions] = []
+    started, moves, done, first_wins, draws = slots, 0, 0, 0, 0
     while is_on.any():
+        # 1. a move in every game
         is_full = random.random() < settings.full_share
-        search = searches[settings.simulations if is_full else settings.fast_simulations]
+        budget = simulations if is_full else settings.fast_simulations
+        search = searches[budget]
         search.begin(states, random)
-        search.run(settings.simulations if is_full else settings.fast_simulations)
+        search.run(budget)
         result = search.result()
-        simulations += int(result.visits[is_on].sum())
         actions = _actions(result, current, settings, random)
+        done += int(result.visits[is_on].sum())
+        moves += int(is_on.sum())
         for slot in np.flatnonzero(is_on):
-            one = current[slot]
             if is_full:
-                one.states.append(states[slot].copy())
-                one.policies.append(result.policy[slot])
-                one.root_values.append(float(result.values[slot]))
-                one.plies.append(one.ply)
-            one.ply += 1
-            moves += 1
-        batched.play(states, np.where(is_on, actions, 0), next_states)
+                current[slot].keep(states[slot], result.policy[slot], float(result.values[slot]))
+            current[slot].ply += 1
+        rules.play(states, np.where(is_on, actions, 0), next_states)
         states[is_on] = next_states[is_on]
-        is_over, values = batched.outcomes(states)
+        # 2. games that ended make room
+        is_over, values = rules.outcomes(states)
         for slot in np.flatnonzero(is_on & is_over):
-            winner = 0 if values[slot] == 0 else int(states[slot, TO_MOVE])
-            if values[slot] < 0:
-                winner = 3 - winner
+            player = int(states[slot, TO_MOVE])
+            winner = 0 if values[slot] == 0 else player if values[slot] > 0 else 3 - player
             first_wins += winner == 1
             draws += winner == 0
-            if current[slot].states:
-                finished.append(_positions(current[slot], winner, settings.discount))
-            current[slot] = _Game([], [], [], [])
+            if current[slot].plies:
+                finished.append(current[slot].finish(winner, settings.discount))
+            current[slot] = _Game()
             if started < num_games:
                 states[slot] = _opening(game, settings, random)
                 started += 1
             else:
                 is_on[slot] = False
-    from tengen.training.record import join
-
-    return join(finished), ShardStats(num_games, moves, simulations, first_wins, draws, 0.0)
+    return join(finished), ShardStats(num_games, moves, done, first_wins, draws)
 
 
 def _search(settings: SelfPlay) -> Puct | Gumbel:
@@ -128,18 +145,3 @@ def _opening(game: Game, settings: SelfPlay, random: np.random.Generator) -> Sta
                 break
         if not game.outcome(state)[0]:
             return state
-
-
-def _positions(one: _Game, winner: int, discount: float) -> Positions:
-    """The records of a finished game."""
-    left = one.ply - np.array(one.plies, np.float32)
-    to_move = np.array([state[TO_MOVE] for state in one.states])
-    signs = np.where(winner == 0, 0.0, np.where(to_move == winner, 1.0, -1.0))
-    return Positions(
-        states=np.stack(one.states),
-        policies=np.stack(one.policies),
-        results=(signs * discount**left).astype(np.float32),
-        root_values=np.array(one.root_values, np.float32),
-        plies_left=left,
-        weights=np.ones(len(left), np.float32),
-    )

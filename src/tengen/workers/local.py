@@ -1,7 +1,10 @@
 """Tasks in processes on this machine, one thread each.
 
-    for index, result in run(work, tasks, processes=2):
-        ...                                          # as they finish; the index is that of the task
+    with Pool(work, processes=2) as pool:
+        for index, result in pool.run(tasks):        # as they finish; the index is that of the task
+            ...
+        for index, result in pool.run(more_tasks):   # the same processes again
+            ...
 
 A piece of work is entered once in each process, called for each task, and left at the end, so that it can
 hold what is slow to make: `with work: work(task); work(task)`. Work, tasks and results travel through pipes:
@@ -17,14 +20,15 @@ import sys
 import threading
 import traceback
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import connection, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 from tengen import games
 from tengen.errors import UserError
@@ -74,37 +78,61 @@ class _Failure:
 class _Worker(Generic[Task]):
     process: BaseProcess
     pipe: "Connection[Any, Any]"
-    index: int
-    task: Task
+    index: int = -1  # of its task
+    task: Task | None = None
 
 
 def run(
     work: Work[Task, Result], tasks: Iterable[Task], processes: int
 ) -> Generator[tuple[int, Result], None, None]:
-    """(index of the task, its result) as they finish. One process means this one."""
-    if processes == 1:
-        yield from _run_here(work, tasks)
-        return
-    numbered = enumerate(tasks)
-    crew: list[_Worker[Task]] = []
-    try:
-        for index, task in numbered:
-            crew.append(_start(work, index, task))
-            if len(crew) == processes:
-                break
-        while crew:
-            for ready in connection.wait([worker.pipe for worker in crew]):
-                worker = next(worker for worker in crew if worker.pipe is ready)
-                yield worker.index, _receive(worker)
-                following = next(numbered, None)
-                if following is None:
-                    crew.remove(worker)
-                    _stop([worker])
-                else:
-                    worker.index, worker.task = following
-                    _send(worker)
-    finally:
-        _stop(crew)
+    """(index of the task, its result) as they finish, by a pool that ends with the tasks."""
+    with Pool(work, processes) as pool:
+        yield from pool.run(tasks)
+
+
+class Pool(Generic[Task, Result]):
+    """Processes that stay until the end of a with statement. One process means this one."""
+
+    def __init__(self, work: Work[Task, Result], processes: int) -> None:
+        self._work, self._processes = work, processes
+        self._idle: list[_Worker[Task]] = []
+        self._busy: list[_Worker[Task]] = []
+        self._here = ExitStack()
+
+    def __enter__(self) -> Self:
+        if self._processes == 1:
+            self._here.enter_context(cast(AbstractContextManager[object], self._work))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._here.close()
+        _stop([*self._busy, *self._idle])
+        self._busy, self._idle = [], []
+
+    def run(self, tasks: Iterable[Task]) -> Generator[tuple[int, Result], None, None]:
+        """(index of the task, its result) as they finish. Left early, it stops the processes that work."""
+        if self._processes == 1:
+            yield from _run_here(self._work, tasks)
+            return
+        numbered = enumerate(tasks)
+        try:
+            for index, task in islice(numbered, self._processes):
+                worker = self._idle.pop() if self._idle else _start(self._work)
+                self._busy.append(worker)
+                _send(worker, index, task)
+            while self._busy:
+                for ready in connection.wait([worker.pipe for worker in self._busy]):
+                    worker = next(worker for worker in self._busy if worker.pipe is ready)
+                    yield worker.index, _receive(worker)
+                    following = next(numbered, None)
+                    if following is None:
+                        self._busy.remove(worker)
+                        self._idle.append(worker)
+                    else:
+                        _send(worker, *following)
+        finally:
+            _stop(self._busy)
+            self._busy = []
 
 
 def available_cores() -> int:
@@ -113,18 +141,17 @@ def available_cores() -> int:
 
 
 def _run_here(work: Work[Task, Result], tasks: Iterable[Task]) -> Iterator[tuple[int, Result]]:
-    with work:
-        for index, task in enumerate(tasks):
-            try:
-                result = work(task)
-            except UserError:
-                raise
-            except Exception as error:
-                raise TaskFailedError(f"{task}: {type(error).__name__}: {error}") from error
-            yield index, result
+    for index, task in enumerate(tasks):
+        try:
+            result = work(task)
+        except UserError:
+            raise
+        except Exception as error:
+            raise TaskFailedError(f"{task}: {type(error).__name__}: {error}") from error
+        yield index, result
 
 
-def _start(work: Work[Task, Result], index: int, task: Task) -> _Worker[Task]:
+def _start(work: Work[Task, Result]) -> _Worker[Task]:
     spawn = get_context("spawn")  # a fork would copy locks that other threads hold
     ours, theirs = spawn.Pipe()
     process = spawn.Process(target=_serve, args=(theirs, work, games.LOADED_FILES), daemon=True)
@@ -133,12 +160,11 @@ def _start(work: Work[Task, Result], index: int, task: Task) -> _Worker[Task]:
     with _environment(ONE_THREAD), _without_interrupts():
         process.start()
     theirs.close()  # now the death of the process is the end of the pipe
-    worker = _Worker(process, ours, index, task)
-    _send(worker)
-    return worker
+    return _Worker(process, ours)
 
 
-def _send(worker: _Worker[Any]) -> None:
+def _send(worker: _Worker[Task], index: int, task: Task) -> None:
+    worker.index, worker.task = index, task
     try:
         worker.pipe.send(worker.task)
     except OSError:

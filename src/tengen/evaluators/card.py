@@ -1,0 +1,51 @@
+"""A checkpoint's card: what the network in a folder is for. Needs neither PyTorch nor the run it is from."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from tengen import files
+from tengen.errors import UserError
+from tengen.evaluators.onnx import NetworkFile
+
+Precision = Literal["fp32", "int8"]
+FILES: dict[str, str] = {"fp32": "net.onnx", "int8": "int8.onnx"}
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of a network."""
+
+    game: str
+    network: dict[str, Any]  # name and sizes
+    planes: tuple[int, ...]  # which of the game's planes it sees
+    generation: int
+    discount: float  # a ply, that its values were learned with
+    precision: Precision  # which of the two it plays with
+    c_scale: float = 0.1  # of Gumbel search
+    strength: dict[str, Any] = field(default_factory=dict)  # what was measured, with the command
+    hashes: dict[str, str] = field(default_factory=dict)  # of the files beside the card
+
+    def to_text(self) -> str:
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+
+def read_card(folder: Path) -> Card:
+    """UserError if there is no network in the folder."""
+    path = folder / "card.json"
+    if not path.is_file():
+        raise UserError(f"no network in {folder}: expected a folder with card.json and net.onnx")
+    try:
+        fields = json.loads(files.read_bytes(path))
+        fields["planes"] = tuple(fields["planes"])
+        return Card(**fields)
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path} is not a network's card: {error}") from None
+
+
+def read_network(folder: Path, precision: Precision | None = None) -> NetworkFile:
+    """The network of a folder."""
+    card = read_card(folder)
+    file = folder / FILES[precision or card.precision]
+    return NetworkFile(files.read_bytes(file), card.planes)

@@ -1,0 +1,65 @@
+"""Weights in safetensors, which cannot execute code; and what plays, in ONNX, beside a card in JSON.
+
+weights.safetensors    the network that learns, its average and the optimiser's memory
+net.onnx, int8.onnx    the average, for playing
+card.json              which game and network, how strong; hashes of the files
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from tengen import files
+from tengen.errors import UserError
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
+    """A file that is there whole or not at all."""
+    whole = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+    files.write_bytes(path, safetensors.torch.save(whole))
+
+
+def load_tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return safetensors.torch.load(files.read_bytes(path))
+    except safetensors.SafetensorError as error:
+        raise UserError(f"{path} is damaged ({error}): remove it, and the run goes on from before") from None
+
+
+def with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
+
+
+def without_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(f"{prefix}."): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(f"{prefix}.")
+    }
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What an optimiser remembers, by the number of the parameter."""
+    found = {}
+    for number, memory in optimizer.state_dict()["state"].items():
+        for name, value in memory.items():
+            found[f"{number}.{name}"] = value if isinstance(value, Tensor) else torch.tensor(float(value))
+    return found
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    state: dict[int, dict[str, Any]] = {}
+    for name, tensor in tensors.items():
+        number, _, key = name.partition(".")
+        state.setdefault(int(number), {})[key] = tensor
+    whole = optimizer.state_dict()
+    whole["state"] = state
+    optimizer.load_state_dict(whole)
+
+
+def file_hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

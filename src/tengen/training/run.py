@@ -1,0 +1,115 @@
+"""A run is a folder. Every file is there whole or not at all, so it can be killed at any moment and go on.
+
+    config.toml                        every setting
+    metrics.jsonl                      a line for each generation
+    replay/0007/shard-000.safetensors  the games of generation 7
+    checkpoints/0007/                  what was learned from them; 0000 is random
+        weights.safetensors            to go on learning (kept for the last two)
+        net.onnx int8.onnx card.json   to play
+    best/                              a copy of the strongest checkpoint's files to play
+
+Generation g + 1 plays with checkpoint g and learns to become checkpoint g + 1, whose card is written last:
+the highest card says where the run stands.
+"""
+
+import json
+import os
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tengen import files
+from tengen.errors import UserError
+from tengen.evaluators.card import FILES, Card
+from tengen.training.config import Config, from_toml, to_toml
+
+KEPT_WEIGHTS = 2  # the newest checkpoints that can be learned on from
+
+
+class Run:
+    """Where the files of a run are."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def create(cls, folder: Path, config: Config) -> "Run":
+        """A new run; UserError if there is one already."""
+        if (folder / "config.toml").exists():
+            raise UserError(
+                f"{folder} is a run already: tengen train --resume {folder.name}, or another name"
+            )
+        try:
+            (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot make {folder}: {error.strerror}") from error
+        files.write_text(folder / "config.toml", to_toml(config))
+        return cls(folder)
+
+    @classmethod
+    def open(cls, folder: Path) -> "Run":
+        if not (folder / "config.toml").is_file():
+            raise UserError(f"no run in {folder}: tengen runs lists those there are")
+        return cls(folder)
+
+    @property
+    def config(self) -> Config:
+        text = files.read_bytes(self.folder / "config.toml").decode("utf-8")
+        return from_toml(text, Config(""), "config.toml")
+
+    def checkpoint(self, generation: int) -> Path:
+        return self.folder / "checkpoints" / f"{generation:04}"
+
+    def shard(self, generation: int, number: int) -> Path:
+        return self.folder / "replay" / f"{generation:04}" / f"shard-{number:03}.safetensors"
+
+    @property
+    def generation(self) -> int:
+        """The last complete checkpoint, -1 if there is none."""
+        cards = (self.folder / "checkpoints").glob("[0-9]*/card.json")
+        return max((int(card.parent.name) for card in cards), default=-1)
+
+    def save_checkpoint(self, generation: int, networks: dict[str, bytes], card: Card) -> None:
+        """The files to play, the card last; older weights go."""
+        folder = self.checkpoint(generation)
+        for precision, data in networks.items():
+            files.write_bytes(folder / FILES[precision], data)
+        files.write_text(folder / "card.json", card.to_text())
+        for old in range(max(0, generation - KEPT_WEIGHTS - 3), generation - KEPT_WEIGHTS + 1):
+            (self.checkpoint(old) / "weights.safetensors").unlink(missing_ok=True)
+
+    def promote(self, generation: int, card: Card) -> None:
+        """Makes a checkpoint the best: a new folder takes the old one's place."""
+        new = self.folder / ".best"
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        for name in FILES.values():
+            shutil.copyfile(self.checkpoint(generation) / name, new / name)
+        files.write_text(new / "card.json", card.to_text())
+        old = self.folder / ".old"
+        shutil.rmtree(old, ignore_errors=True)
+        if (self.folder / "best").exists():
+            os.replace(self.folder / "best", old)
+        os.replace(new, self.folder / "best")
+        shutil.rmtree(old, ignore_errors=True)
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The lines so far; one that was cut short is left out."""
+        path = self.folder / "metrics.jsonl"
+        if not path.exists():
+            return []
+        text = files.read_bytes(path).decode("utf-8", "replace")
+        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+    def log(self, metrics: dict[str, Any]) -> None:
+        """Adds the line of a generation; what came after it in an earlier life is dropped."""
+        kept = [line for line in self.metrics() if line["generation"] < metrics["generation"]]
+        lines = [json.dumps(line, ensure_ascii=False) for line in [*kept, metrics]]
+        files.write_text(self.folder / "metrics.jsonl", "\n".join(lines) + "\n")
+
+
+def settings_of(config: Config) -> dict[str, Any]:
+    """For a card."""
+    network = asdict(config.network)
+    return network if config.network.name == "anysize" else {"name": network["name"]}

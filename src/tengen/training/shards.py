@@ -1,0 +1,62 @@
+"""The work of a self-play process: shards in, files out."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tengen import games
+from tengen.evaluators.cache import CachedEvaluator
+from tengen.evaluators.card import Precision, read_network
+from tengen.evaluators.onnx import OnnxEvaluator
+from tengen.training import replay
+from tengen.training.config import SelfPlay
+from tengen.training.selfplay import play_shard
+
+LAST_MOVE = 2  # the plane of the last move
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """A shard to be played."""
+
+    checkpoint: Path  # the network's folder
+    precision: Precision
+    simulations: int
+    games: int
+    seed: tuple[int, ...]
+    file: Path  # where its positions go
+
+    def __str__(self) -> str:
+        return f"shard {self.file.stem} of generation {self.file.parent.name}"
+
+
+class SelfPlayWork:
+    """Plays shards; every one with an empty cache, so that it depends on nothing else."""
+
+    def __init__(self, game: str, settings: SelfPlay) -> None:
+        self._game, self._settings = game, settings
+
+    def __enter__(self) -> "SelfPlayWork":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def __call__(self, task: ShardTask) -> dict[str, Any]:
+        game = games.find(self._game)
+        network = read_network(task.checkpoint, task.precision)
+        evaluator = CachedEvaluator(
+            OnnxEvaluator(game, network),
+            game,
+            self._settings.cache_positions,
+            sees_last_move=LAST_MOVE in network.planes,
+        )
+        positions, stats = play_shard(
+            game, evaluator, self._settings, task.simulations, task.games, list(task.seed)
+        )
+        task.file.parent.mkdir(parents=True, exist_ok=True)
+        replay.save(task.file, positions)
+        return {**asdict(stats), "positions": len(positions), "hit_rate": evaluator.hit_rate}
