@@ -3,6 +3,8 @@
 import inspect
 from importlib import import_module
 
+import torch
+
 from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.games.spec import did_you_mean
@@ -17,7 +19,7 @@ REGISTRY = {  # name: where its class is
 }
 
 
-def make(name: str, game: Game, settings: dict[str, int] | None = None) -> Net:
+def make(name: str, game: Game, settings: dict[str, int] | None = None, seed: int = 0) -> Net:
     """A network with random weights for a game: `make("anysize", game, {"channels": 64, "blocks": 5})`."""
     if name not in REGISTRY:
         hint = did_you_mean(name, REGISTRY)
@@ -32,4 +34,5 @@ def make(name: str, game: Game, settings: dict[str, int] | None = None) -> Net:
             raise UserError(
                 f"network '{name}' has no setting '{key}'{did_you_mean(key, parameters) or ': ' + takes}"
             )
+    torch.manual_seed(seed)
     return kind(game, **(settings or {}))

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import torch
 
 from tengen import games, nets
 from tengen.evaluators.card import Card, Precision, read_card
@@ -65,9 +64,8 @@ def train(run: Run, play_shards: PlayShards, progress: Callable[[int], float], s
 
 def start_or_resume(run: Run, config: Config, game: Game) -> tuple[Learner, Replay]:
     """The learner and the window as the last complete generation left them."""
-    torch.manual_seed(config.seed)
     settings = {k: v for k, v in settings_of(config).items() if k != "name"}
-    learner = Learner(game, nets.make(config.network.name, game, settings), config.learner)
+    learner = Learner(game, nets.make(config.network.name, game, settings, config.seed), config.learner)
     replay = Replay(config.replay)
     if run.generation < 0:
         card, networks, _ = checkpoint(run, config, game, learner, replay, generation=0)

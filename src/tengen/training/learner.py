@@ -41,7 +41,8 @@ class Learner:
     """A network that learns, and the average of its weights, which plays."""
 
     def __init__(self, game: Game, net: Net, settings: Settings) -> None:
-        self.game, self.net, self.settings = game, net, settings
+        self.game, self.settings = game, settings
+        self.net: Net = net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # 1.2 × as fast
         matrices = [weights for weights in net.parameters() if weights.ndim > 1]
         others = [weights for weights in net.parameters() if weights.ndim <= 1]
         groups = [
@@ -138,7 +139,7 @@ class Learner:
             )
             self._rules.planes(states, planes)
             yield (
-                torch.from_numpy(planes[:, self.net.planes]),
+                torch.from_numpy(planes[:, self.net.planes]).to(memory_format=torch.channels_last),
                 torch.from_numpy(policies),
                 torch.from_numpy(targets[rows]),
                 torch.from_numpy(positions.plies_left[rows]),

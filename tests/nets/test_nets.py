@@ -1,0 +1,102 @@
+"""The networks: shapes, the seeds' architectures, and weights that fit other sizes."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tengen import games, nets
+from tengen.errors import UserError
+from tengen.games.batch import lift
+from tengen.games.game import Game, Planes, State
+from tengen.nets.export import agreement, to_int8, to_onnx
+from tengen.nets.net import Net
+
+
+def some_planes(game: Game, count: int, seed: int = 1) -> Planes:
+    """Planes of positions of random games."""
+    random = np.random.default_rng(seed)
+    states: list[State] = []
+    while len(states) < count:
+        state = game.new_state()
+        while not game.outcome(state)[0]:
+            states.append(state)
+            state = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
+    planes = np.zeros((count, *game.planes_shape), np.float32)
+    lift(game).planes(np.stack(states[:count]), planes)
+    return planes
+
+
+def trained_a_little(net: Net, planes: Planes) -> Net:
+    """Batch normalisation that has seen something: else folding it would prove nothing."""
+    net.train()
+    for _ in range(3):
+        net(torch.from_numpy(planes[:, net.planes]))
+    return net.eval()
+
+
+@pytest.mark.parametrize("game_name", ["tictactoe", "connect4", "gomoku9", "othello6", "hex7", "renju15"])
+@pytest.mark.parametrize("name", list(nets.REGISTRY))
+def test_every_network_fits_every_game(name: str, game_name: str) -> None:
+    game = games.find(game_name)
+    net = nets.make(name, game).eval()
+    planes = torch.from_numpy(some_planes(game, 5)[:, net.planes])
+    output = net(planes)
+    assert output.logits.shape == (5, game.num_actions) and output.value.shape == (5,)
+    assert (output.value.abs() <= 1).all()
+    if output.plies_left is not None:
+        assert output.plies_left.shape == (5,) and (output.plies_left >= 0).all()
+
+
+def test_the_seeds_networks_are_as_described() -> None:
+    game = games.find("gomoku9")
+
+    def convolutions(name: str) -> list[tuple[int, int]]:
+        layers = [layer for layer in nets.make(name, game).modules() if isinstance(layer, nn.Conv2d)]
+        return [(layer.in_channels, layer.out_channels) for layer in layers]
+
+    def linear(name: str) -> list[tuple[int, int]]:
+        layers = [layer for layer in nets.make(name, game).modules() if isinstance(layer, nn.Linear)]
+        return [(layer.in_features, layer.out_features) for layer in layers]
+
+    assert convolutions("gobang") == [(5, 128)] + 10 * [(128, 128)] + [(128, 2), (128, 1)]
+    assert linear("gobang") == [(162, 81), (81, 128), (128, 1)]
+    assert convolutions("gomoku") == [(4, 32), (32, 64), (64, 128), (128, 4), (128, 2)]
+    assert linear("gomoku") == [(324, 81), (162, 64), (64, 1)]
+    assert len(convolutions("connect4")) == 4 and len(linear("connect4")) == 4
+    assert convolutions("mnk")[:4] == [(2, 64), (64, 64), (64, 64), (64, 64)]
+    leaky = [layer for layer in nets.make("mnk", game).modules() if isinstance(layer, nn.LeakyReLU)]
+    assert len(leaky) >= 4
+
+
+@pytest.mark.parametrize(
+    ("small", "large"), [("gomoku9", "gomoku11"), ("othello6", "othello8"), ("hex7", "hex9")]
+)
+def test_weights_of_anysize_fit_another_size(small: str, large: str) -> None:
+    settings = {"channels": 16, "blocks": 2}
+    a, b = (
+        nets.make("anysize", games.find(small), settings),
+        nets.make("anysize", games.find(large), settings),
+    )
+    b.load_state_dict(a.state_dict())
+    output = b.eval()(torch.from_numpy(some_planes(games.find(large), 3)[:, b.planes]))
+    assert output.logits.shape == (3, games.find(large).num_actions)
+
+
+@pytest.mark.parametrize("name", list(nets.REGISTRY))
+def test_the_export_says_what_the_network_says(name: str) -> None:
+    game = games.find("connect4")
+    planes = some_planes(game, 64)
+    net = trained_a_little(nets.make(name, game), planes)
+    data = to_onnx(net, planes)  # raises if they differ by more than 1e-4
+    seen = np.ascontiguousarray(planes[:, net.planes])
+    close = agreement(data, to_int8(data, seen), seen)
+    assert close.is_close and close.kl < 0.01 and close.value_error < 0.03
+
+
+def test_wrong_names_and_settings_are_refused() -> None:
+    game = games.find("connect4")
+    with pytest.raises(UserError, match="unknown network 'anysiz', did you mean anysize"):
+        nets.make("anysiz", game)
+    with pytest.raises(UserError, match="network 'anysize' has no setting 'channel', did you mean channels"):
+        nets.make("anysize", game, {"channel": 3})

@@ -1,0 +1,119 @@
+"""The loop: a run that is killed and goes on ends as one that was not."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SETTINGS = [
+    "selfplay.games=24", "selfplay.games_a_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
+    "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.threads=1", "measure.every=100",
+]  # fmt: skip
+
+
+def command(*arguments: str) -> list[str]:
+    options = (
+        [part for setting in SETTINGS for part in ("--set", setting)] if "--resume" not in arguments else []
+    )
+    return [sys.executable, "-m", "tengen", "train", *arguments, *options]
+
+
+def hashes(run: Path) -> dict[str, str]:
+    """Of every file that a later generation depends on, and of what plays."""
+    found = [*run.glob("checkpoints/*/*.onnx"), *run.glob("checkpoints/*/weights.*"), *run.glob("replay/*/*")]
+    return {str(file.relative_to(run)): hashlib.sha256(file.read_bytes()).hexdigest() for file in found}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    done = subprocess.run(
+        command("tictactoe", "--generations", "4", "--workers", "1"),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "runs" / "tictactoe"
+
+
+def test_a_run_leaves_what_it_promises(whole: Path) -> None:
+    lines = [json.loads(line) for line in (whole / "metrics.jsonl").read_text().splitlines()]
+    assert [line["generation"] for line in lines] == [1, 2, 3, 4]
+    assert all(line["selfplay"]["games"] == 24 and line["learner"]["policy"] > 0 for line in lines)
+    assert json.loads((whole / "best" / "card.json").read_text())["generation"] == 4
+    assert {path.name for path in (whole / "checkpoints").iterdir()} == {f"{i:04}" for i in range(5)}
+
+
+def test_two_workers_play_the_same_run(whole: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        command("tictactoe", "--generations", "4", "--workers", "2"),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert hashes(tmp_path / "runs" / "tictactoe") == hashes(whole)
+
+
+def test_a_run_killed_again_and_again_ends_the_same(whole: Path, tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "tictactoe"
+    first, again = ("tictactoe", "--generations", "4"), ("--resume", "tictactoe", "--generations", "4")
+    kills = 0
+    for attempt in range(40):
+        arguments = again if (run / "config.toml").exists() else first
+        process = subprocess.Popen(
+            command(*arguments, "--workers", "1"),
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        # Until something new is on the disk, and then a moment that differs from time to time.
+        before, deadline = len(list(run.rglob("*"))), time.monotonic() + 60
+        while process.poll() is None and len(list(run.rglob("*"))) <= before and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.05 * (attempt % 7))
+        if process.poll() is not None:
+            assert process.returncode == 0
+            break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+        if kills == 4:
+            done = subprocess.run(
+                command(*again, "--workers", "1"), cwd=tmp_path, capture_output=True, text=True
+            )
+            assert done.returncode == 0, done.stderr
+            break
+    assert kills >= 2
+    assert hashes(run) == hashes(whole)
+
+
+def test_a_damaged_shard_is_named(whole: Path, tmp_path: Path) -> None:
+    import shutil
+
+    copy = tmp_path / "runs" / "tictactoe"
+    shutil.copytree(whole, copy)
+    shard = copy / "replay" / "0002" / "shard-001.safetensors"
+    shard.write_bytes(shard.read_bytes()[:100])
+    done = subprocess.run(
+        command("--resume", "tictactoe", "--generations", "5", "--workers", "1"),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "shard-001.safetensors is damaged" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_run_is_not_begun_twice(whole: Path) -> None:
+    done = subprocess.run(
+        command("tictactoe", "--generations", "1"), cwd=whole.parent.parent, capture_output=True, text=True
+    )
+    assert (done.returncode, "is a run already: tengen train --resume tictactoe" in done.stderr) == (2, True)

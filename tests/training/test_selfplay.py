@@ -1,0 +1,63 @@
+"""Self-play: what is recorded is true, and depends on the shard alone."""
+
+import numpy as np
+import pytest
+
+from tengen import games
+from tengen.evaluators.rollout import RolloutEvaluator
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.training.config import SelfPlay
+from tengen.training.record import merged
+from tengen.training.selfplay import play_shard
+
+SETTINGS = SelfPlay(simulations=12, fast_simulations=4, random_opening_plies=4, discount=0.9)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4", "othello6"])
+def test_records_are_positions_with_legal_policies(name: str) -> None:
+    game = games.find(name)
+    positions, stats = play_shard(game, UniformEvaluator(), SETTINGS, 12, 20, [1])
+    assert stats.games == 20 and len(positions) > 20
+    for state, policy in zip(positions.states, positions.policies, strict=True):
+        legal = game.legal_mask(state)
+        assert not game.outcome(state)[0]
+        assert policy.sum() == pytest.approx(1, abs=1e-4) and (policy[~legal] == 0).all()
+    assert (np.abs(positions.results) <= 1).all() and (positions.plies_left >= 1).all()
+    decided = positions.results != 0
+    assert np.abs(positions.results[decided]) == pytest.approx(0.9 ** positions.plies_left[decided])
+
+
+def test_the_winner_is_the_player_to_move_where_the_result_is_positive() -> None:
+    """A position one ply from the end of a won game: whoever is to move there won."""
+    game = games.find("connect4")
+    positions, _ = play_shard(game, RolloutEvaluator(game), SETTINGS, 12, 30, [2])
+    last = (positions.plies_left == 1) & (positions.results != 0)
+    assert last.sum() > 5 and (positions.results[last] > 0).all()
+    before = (positions.plies_left == 2) & (positions.results != 0)
+    assert (positions.results[before] < 0).all()
+
+
+def test_the_same_seed_plays_the_same_games() -> None:
+    game = games.find("connect4")
+    a, b, c = (play_shard(game, UniformEvaluator(), SETTINGS, 12, 10, seed)[0] for seed in ([3], [3], [4]))
+    assert np.array_equal(a.states, b.states) and np.array_equal(a.policies, b.policies)
+    assert not np.array_equal(a.states[:5], c.states[:5])
+
+
+def test_puct_as_in_the_papers_plays_too() -> None:
+    game = games.find("tictactoe")
+    settings = SelfPlay(search="puct", simulations=20, fast_simulations=20, random_opening_plies=0)
+    positions, stats = play_shard(game, UniformEvaluator(), settings, 20, 30, [5])
+    assert stats.games == 30 and len({tuple(state) for state in positions.states}) > 30
+
+
+def test_equal_positions_are_merged_into_their_mean() -> None:
+    game = games.find("tictactoe")
+    settings = SelfPlay(simulations=12, random_opening_plies=0)
+    positions, _ = play_shard(game, UniformEvaluator(), settings, 12, 60, [6])
+    few = merged(positions)
+    assert len(few) < len(positions) and few.weights.sum() == len(positions)
+    assert few.policies.sum(axis=1) == pytest.approx(1, abs=1e-4)
+    for name in ("results", "root_values", "plies_left"):
+        whole, part = getattr(positions, name), getattr(few, name)
+        assert (part * few.weights).sum() == pytest.approx(whole.sum(), rel=1e-4, abs=1e-3)
