@@ -55,9 +55,7 @@ def random_positions(name: str, count: int, seed: int) -> list[Position]:
 def test_moves_are_wins_or_else_blocks(name: str) -> None:
     seen = {"win": 0, "block": 0, "free": 0}
     for position in random_positions(name, 150, seed=1):
-        rules = rules_of(position.game)
-        left = set(np.flatnonzero(rules.legal_mask(position.state)).tolist())
-        legal = set(position.legal_actions)
+        left, legal = moves_left(position), set(position.legal_actions)
         wins, blocks = winning(position, position.to_move), winning(position, 3 - position.to_move)
         assert left and left <= legal
         if wins:
@@ -70,8 +68,48 @@ def test_moves_are_wins_or_else_blocks(name: str) -> None:
             seen["free"] += 1
             if name != "connect4":
                 assert all(is_near(position, action) for action in left)
-                assert not any(is_near(position, action) for action in legal - left)
     assert min(seen.values()) > 5
+
+
+@pytest.mark.parametrize("name", ["gomoku6", "gomoku9", "standard15"])
+def test_then_double_threats_count_mine_before_the_opponents(name: str) -> None:
+    seen = {"mine": 0, "theirs": 0, "quiet": 0}
+    for position in random_positions(name, 300, seed=4):
+        me = position.to_move
+        if winning(position, 1) or winning(position, 2):
+            continue
+        left, near = moves_left(position), {a for a in position.legal_actions if is_near(position, a)}
+        mine = {a for a in near if len(threats_after(position, a, me)) >= 2}
+        theirs = {a for a in near if len(threats_after(position, a, 3 - me)) >= 2}
+        if mine:
+            assert left == mine
+            seen["mine"] += 1
+        elif theirs:
+            fours = {a for a in near if threats_after(position, a, me)}
+            assert fours <= left and theirs & left, "our fours, and the point itself, are always tried"
+            seen["theirs"] += 1
+        else:
+            assert len(left) == min(16, len(near))
+            seen["quiet"] += 1
+    assert min(seen.values()) > 5
+
+
+def threats_after(position: Position, action: int, player: int) -> set[int]:
+    """By the rules alone: where this player would win, given a stone on a point."""
+    state = position.state.copy()
+    state[-1] = player
+    after = Position(position.game, position.game.after(state, action))
+    return winning(after, player)
+
+
+def moves_left(position: Position) -> set[int]:
+    return set(np.flatnonzero(rules_of(position.game).legal_mask(position.state.copy())).tolist())
+
+
+def test_quiet_positions_keep_the_busiest_points() -> None:
+    position = Position.from_moves("gomoku15", "h8 h9 i8 a1")
+    names = {position.game.moves.name(action) for action in moves_left(position)}
+    assert {"g8", "j8", "f8", "k8"} <= names and not {"a3", "c1", "b3"} & names
 
 
 def is_near(position: Position, action: int) -> bool:
