@@ -26,7 +26,13 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="The same seed, the same run.")] = 0,
 ) -> None:
     """Train a network from random weights and the rules alone."""
-    from tengen.errors import UserError
+    from importlib.util import find_spec
+
+    from tengen.errors import MissingExtraError, UserError
+
+    if find_spec("torch") is None or find_spec("onnx") is None:
+        raise MissingExtraError("tengen train", "train")
+
     from tengen.training import config as configs
     from tengen.training.coach import train as coach
     from tengen.training.run import Run
