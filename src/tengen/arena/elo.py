@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tengen.arena.interval import Z95
+
 Floats = npt.NDArray[np.float64]
 
-Z = 1.959964  # 95 % of a normal distribution are within ± Z
 ELO = 400 / math.log(10)  # Elo points of one natural logarithm, without draws
 PRIOR_SD = 500 / ELO  # of a rating, 500 Elo: without weight once there are ten games and not all were won
 PRIOR_LOG_DRAWS, PRIOR_LOG_DRAWS_SD = -1.0, 3.0  # of log ν: all from one draw in 300 to almost only draws
@@ -78,7 +79,7 @@ def fit(wins: Floats, draws: Floats, anchor: int | None = None) -> Ratings:
     # Draws pull scores together. Scaled like this, a difference predicts the score that Elo's curve predicts:
     # exactly for ν = 0 and 2 (half of the games drawn), else if it is small. BayesElo does the same.
     scale = ELO / (1 + nu / 2)
-    errors = Z * scale * np.sqrt(np.clip(np.diag(covariance), 0, None))
+    errors = Z95 * scale * np.sqrt(np.clip(np.diag(covariance), 0, None))
     return Ratings(scale * (relative @ unknowns[:n]), errors, nu)
 
 

@@ -15,11 +15,11 @@ says something sensible when every game was won.
 import math
 from collections.abc import Iterable, Sequence
 
+from tengen.arena.interval import Z95
 from tengen.arena.referee import PlayedGame
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 UNSEEN = 1e-3  # counts for each of the five: any score stays possible, at its price
-Z = 1.959964  # 95 % of a normal distribution are within ± Z
 ALMOST = 1e-9
 
 
@@ -91,7 +91,7 @@ def interval(counts: Sequence[int]) -> tuple[float, float]:
 
 def _student(freedom: int) -> float:
     """97.5 % quantile of Student's t: the series in 1 / freedom (Abramowitz & Stegun 26.7.5)."""
-    f, z = max(freedom, 1), Z
+    f, z = max(freedom, 1), Z95
     return (
         z
         + (z**3 + z) / (4 * f)
