@@ -49,7 +49,7 @@ def test_the_first_player_wins_small_hex() -> None:
 
 def test_wins_at_once_and_says_so(perfect: Perfect) -> None:
     choice = perfect.choose(Position.from_moves("tictactoe", "a1 a2 b1 b2"))
-    assert (choice.action, choice.value, choice.note) == (8, 1.0, "wins at ply 1")
+    assert (choice.action, choice.value, choice.note) == (8, 1.0, "wins in 1 ply")
 
 
 def test_connect4_keeps_the_score_to_the_end() -> None:

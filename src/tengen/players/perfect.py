@@ -51,7 +51,9 @@ class Perfect(Player):
             values = {action: self._after(state, action) for action in position.legal_actions}
             score = max(values.values())
             best = [action for action, value in values.items() if value == score]
-            note = f"{'wins' if score > 0 else 'loses'} in {LONGEST - abs(score)} plies" if score else "draw"
+            left = LONGEST - abs(score)
+            plies = f"{left} {'ply' if left == 1 else 'plies'}"
+            note = f"{'wins' if score > 0 else 'loses'} in {plies}" if score else "draw"
         return Choice(int(self._random.choice(best)), float(np.sign(score)), note=note)
 
     def _after(self, state: State, action: int) -> int:
