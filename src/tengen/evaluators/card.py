@@ -1,7 +1,7 @@
 """A checkpoint's card: what the network in a folder is for. Needs neither PyTorch nor the run it is from."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,8 +24,6 @@ class Card:
     discount: float  # a ply, that its values were learned with
     precision: Precision  # which of the two it plays with
     c_scale: float = 0.1  # of Gumbel search
-    strength: dict[str, Any] = field(default_factory=dict)  # what was measured, with the command
-    hashes: dict[str, str] = field(default_factory=dict)  # of the files beside the card
 
     def to_text(self) -> str:
         return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"

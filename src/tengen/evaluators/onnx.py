@@ -1,7 +1,6 @@
 """A network, fp32 or int8, by ONNX Runtime on the CPU. One thread: a worker is a core. No PyTorch."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -26,10 +25,6 @@ class NetworkFile:
 
     data: bytes
     planes: tuple[int, ...]
-
-    @classmethod
-    def read(cls, path: Path | str, planes: tuple[int, ...]) -> "NetworkFile":
-        return cls(Path(path).read_bytes(), planes)
 
 
 class OnnxEvaluator:

@@ -5,7 +5,6 @@ net.onnx, int8.onnx    the average, for playing
 card.json              which game and network, how strong; hashes of the files
 """
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,3 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tenso
     whole = optimizer.state_dict()
     whole["state"] = state
     optimizer.load_state_dict(whole)
-
-
-def file_hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

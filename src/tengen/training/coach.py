@@ -1,6 +1,6 @@
 """The loop: play, remember, learn, measure, again.
 
-checkpoint g ── self-play ──► shards ──► replay ──► learner ──► checkpoint g + 1 ──► measure ──► best
+checkpoint g ── self-play ──► shards ──► replay ──► learner ──► checkpoint g + 1 ──► measure
 """
 
 import time
@@ -119,7 +119,7 @@ def checkpoint(
     seen = np.ascontiguousarray(planes[:, net.planes])
     int8 = to_int8(fp32, seen)
     agrees = agreement(fp32, int8, seen)
-    precision: Precision = "int8" if config.selfplay.precision != "fp32" and agrees.is_close else "fp32"
+    precision: Precision = "int8" if config.selfplay.precision == "int8" and agrees.is_close else "fp32"
     card = Card(
         game=game.name,
         network=settings_of(config),

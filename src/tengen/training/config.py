@@ -1,6 +1,6 @@
 """Every setting of a training run. A TOML file per game overrides the defaults, `--set section.key=value` it.
 
-The comments say the unit and the reason; `tengen train GAME --show` prints the settings of a run.
+The comments say the unit and the reason; a run keeps all its settings in config.toml.
 """
 
 import tomllib
@@ -41,7 +41,7 @@ class SelfPlay:
     dirichlet_fraction: float = 0.25
     temperature_plies: int = 10  # PUCT: moves drawn by visits
     cache_positions: int = 200_000  # remembered evaluations, a worker
-    precision: Literal["auto", "fp32", "int8"] = "auto"  # auto: int8 if a probe finds it right and faster
+    precision: Literal["fp32", "int8"] = "int8"  # int8 only where it says what fp32 says
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,6 @@ class Measure:
     every: int = 5  # generations
     positions: int = 300  # scored ones (Connect 4)
     simulations: int = 64
-    gate: Literal["always", "match"] = "always"  # match: the new network must beat the best
-    gate_games: int = 40
-    gate_score: float = 0.55  # draws count half
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
     checkpoints/0007/                  what was learned from them; 0000 is random
         weights.safetensors            to go on learning (kept for the last two)
         net.onnx int8.onnx card.json   to play
-    best/                              a copy of the strongest checkpoint's files to play
+    best/                              a copy of the newest checkpoint's files to play
 
 Generation g + 1 plays with checkpoint g and learns to become checkpoint g + 1, whose card is written last:
 the highest card says where the run stands.
@@ -80,7 +80,7 @@ class Run:
             (self.checkpoint(old) / "weights.safetensors").unlink(missing_ok=True)
 
     def promote(self, generation: int, card: Card) -> None:
-        """Makes a checkpoint the best: a new folder takes the old one's place."""
+        """Makes a checkpoint the one that plays for the run: a new folder takes the old one's place."""
         new = self.folder / ".best"
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir()
