@@ -2,7 +2,7 @@
 
 weights.safetensors    the network that learns, its average and the optimiser's memory
 net.onnx, int8.onnx    the average, for playing
-card.json              which game and network, how strong; hashes of the files
+card.json              which game and network
 """
 
 from pathlib import Path
