@@ -7,9 +7,10 @@ from torch import nn
 
 from tengen import games, nets
 from tengen.errors import UserError
+from tengen.evaluators.agreement import agreement
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes, State
-from tengen.nets.export import agreement, to_int8, to_onnx
+from tengen.nets.export import to_int8, to_onnx
 from tengen.nets.net import Net
 
 

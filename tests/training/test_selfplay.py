@@ -1,11 +1,15 @@
 """Self-play: what is recorded is true, and depends on the shard alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tengen import games
 from tengen.evaluators.rollout import RolloutEvaluator
 from tengen.evaluators.uniform import UniformEvaluator
+from tengen.games import connect4
+from tengen.games.game import TO_MOVE
 from tengen.training.config import SelfPlay
 from tengen.training.record import merged
 from tengen.training.selfplay import play_shard
@@ -22,19 +26,37 @@ def test_records_are_positions_with_legal_policies(name: str) -> None:
         legal = game.legal_mask(state)
         assert not game.outcome(state)[0]
         assert policy.sum() == pytest.approx(1, abs=1e-4) and (policy[~legal] == 0).all()
-    assert (np.abs(positions.results) <= 1).all() and (positions.plies_left >= 1).all()
-    decided = positions.results != 0
-    assert np.abs(positions.results[decided]) == pytest.approx(0.9 ** positions.plies_left[decided])
+    assert (np.abs(positions.values) <= 1).all() and (positions.plies_left >= 1).all()
 
 
-def test_the_winner_is_the_player_to_move_where_the_result_is_positive() -> None:
-    """A position one ply from the end of a won game: whoever is to move there won."""
+def test_a_game_that_is_over_leaves_its_neighbours_alone() -> None:
+    """Rules trust their callers: a move in a full column would write into another game's state."""
     game = games.find("connect4")
-    positions, _ = play_shard(game, RolloutEvaluator(game), SETTINGS, 12, 30, [2])
-    last = (positions.plies_left == 1) & (positions.results != 0)
-    assert last.sum() > 5 and (positions.results[last] > 0).all()
-    before = (positions.plies_left == 2) & (positions.results != 0)
-    assert (positions.results[before] < 0).all()
+    positions, _ = play_shard(game, UniformEvaluator(), SETTINGS, 12, 200, [1])
+    stones = (positions.states[:, game.cells] != 0).sum(axis=1)
+    assert np.array_equal(stones, positions.states[:, connect4.STONES])
+    assert np.array_equal(stones % 2 + 1, positions.states[:, TO_MOVE])
+
+
+def test_the_winner_is_the_player_to_move_where_the_value_is_positive() -> None:
+    """Told by the game's end alone: one ply from the end of a won game, whoever is to move won."""
+    game = games.find("connect4")
+    settings = replace(SETTINGS, trust=1.0)
+    positions, _ = play_shard(game, RolloutEvaluator(game), settings, 12, 30, [2])
+    last = (positions.plies_left == 1) & (positions.values != 0)
+    assert last.sum() > 5 and positions.values[last] == pytest.approx(0.9)
+    before = (positions.plies_left == 2) & (positions.values != 0)
+    assert before.sum() > 5 and (positions.values[before] < 0).all()
+
+
+def test_a_sample_can_be_replayed_to_its_end() -> None:
+    game = games.find("connect4")
+    _, stats = play_shard(game, UniformEvaluator(), SETTINGS, 12, 20, [1])
+    state = game.new_state()
+    for action in stats.sample:
+        assert not game.outcome(state)[0] and game.legal_mask(state)[action]
+        state = game.after(state, action)
+    assert game.outcome(state)[0]
 
 
 def test_the_same_seed_plays_the_same_games() -> None:
@@ -58,6 +80,6 @@ def test_equal_positions_are_merged_into_their_mean() -> None:
     few = merged(positions)
     assert len(few) < len(positions) and few.weights.sum() == len(positions)
     assert few.policies.sum(axis=1) == pytest.approx(1, abs=1e-4)
-    for name in ("results", "root_values", "plies_left"):
+    for name in ("values", "plies_left"):
         whole, part = getattr(positions, name), getattr(few, name)
         assert (part * few.weights).sum() == pytest.approx(whole.sum(), rel=1e-4, abs=1e-3)

@@ -20,6 +20,7 @@ from tengen.cli import (
     demo,
     games,
     match,
+    net,
     perft,
     play,
     reference,
@@ -45,6 +46,7 @@ app.command()(analyse.analyse)
 app.command()(solve.solve)
 app.command()(play.play)
 app.command()(train.train)
+app.command()(net.net)
 app.command()(match.match)
 app.command()(tournament.tournament)
 app.command()(sprt.sprt)

@@ -1,89 +1,105 @@
 """`tengen train GAME`: from nothing to strong."""
 
 import sys
-import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from tengen.training.run import Run
+from tengen.cli.runs import RUNS, run_folder
+from tengen.errors import MissingExtraError, UserError
 
-RUNS = Path("runs")
+if TYPE_CHECKING:
+    from tengen.training.config import Length
+    from tengen.training.run import Run
+    from tengen.training.watch import Watcher
+
+DIED, STOPPED = 1, 130  # exit codes: a worker was killed; Ctrl-C
 
 
 def train(
     game: Annotated[str | None, typer.Argument(help="A game; not with --resume.")] = None,
     name: Annotated[str | None, typer.Option("-n", "--name", help="Of the run; without, the game's.")] = None,
-    minutes: Annotated[float | None, typer.Option(min=0.01, help="Stop after this long.")] = None,
-    generations: Annotated[int | None, typer.Option(min=1, help="Stop after so many.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.01, help="The run ends after so much work, all commands together.")
+    ] = None,
+    generations: Annotated[int | None, typer.Option(min=1, help="The run ends after so many.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="May be repeated.")
     ] = None,
-    resume: Annotated[str | None, typer.Option(metavar="NAME", help="Go on with a run.")] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Go on with a run to the end it was given, or to a new one."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; without, one a core.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed, the same run.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same seed, the same run; without, 0.")] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="A line a generation, in a terminal too.")] = False,
 ) -> None:
     """Train a network from random weights and the rules alone."""
     from importlib.util import find_spec
 
-    from tengen.errors import MissingExtraError, UserError
-
-    if find_spec("torch") is None or find_spec("onnx") is None:
+    if any(find_spec(package) is None for package in ("torch", "onnx", "tensorboard")):
         raise MissingExtraError("tengen train", "train")
 
     from tengen.training import config as configs
     from tengen.training.coach import train as coach
     from tengen.training.run import Run
     from tengen.training.shards import SelfPlayWork
-    from tengen.workers.local import Pool, available_cores
+    from tengen.training.watch import Watchers
+    from tengen.workers.local import Pool, WorkerDiedError, available_cores
 
     if resume is not None:
-        run = Run.open(RUNS / resume)
+        if game or name or settings or seed is not None:
+            raise UserError("--resume keeps the game, the name, the settings and the seed: leave them out")
+        run = Run.open(run_folder(resume))
     elif game is None:
         raise UserError("which game? tengen train connect4, or tengen train --resume NAME")
     else:
-        run = Run.create(RUNS / (name or game), configs.load(game, settings or [], seed))
+        run = Run.create(RUNS / (name or game), configs.load(game, settings or [], seed or 0))
+    if minutes is not None or generations is not None:  # the limit that is not named is none
+        run.configure(replace(run.config, length=configs.Length(minutes or 0.0, generations or 0)))
     config = run.config
-    ends = _Ends(run, minutes, generations)
+    resuming = f"tengen train --resume {run.folder.name}"
+    if config.length.progress(run.generation, run.elapsed) >= 1:
+        print(f"{run.folder} is finished: {config.length}; {resuming} {_more(config.length)} goes on")
+        return
+    print(f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} goes on", file=sys.stderr)
+    try:
+        with ExitStack() as stack:
+            pool = stack.enter_context(
+                Pool(SelfPlayWork(config.game, config.selfplay), workers or available_cores())
+            )
+            watchers = _watchers(run, sys.stderr.isatty() and not plain, stack)
+            coach(run, pool.run, Watchers(*watchers))
+    except KeyboardInterrupt:
+        print(f"tengen: stopped in generation {run.generation + 1}, {resuming} goes on", file=sys.stderr)
+        raise typer.Exit(STOPPED) from None
+    except WorkerDiedError as error:
+        print(f"tengen: {error}; {resuming} goes on", file=sys.stderr)
+        raise typer.Exit(DIED) from None
     print(
-        f"{run.folder}: {config.game}, {ends}; Ctrl-C stops, tengen train --resume goes on", file=sys.stderr
+        f"{run.folder}: finished, {run.generation} generations in {run.elapsed / 60:.1f} minutes; "
+        f"tengen play {config.game} --opponent zero:{run.folder}, tengen report {run.folder.name}",
+        file=sys.stderr,
     )
-    with Pool(SelfPlayWork(config.game, config.selfplay), workers or available_cores()) as pool:
-        coach(run, pool.run, ends.progress, _show)
 
 
-class _Ends:
-    """When a run is over: after minutes of this command, or at a generation."""
+def _watchers(run: "Run", is_live: bool, stack: ExitStack) -> "list[Watcher]":
+    """TensorBoard, and the panel for a terminal; lines for all else, and for a file beside the panel."""
+    from tengen.cli.live import Lines, LivePanel
+    from tengen.training.tensorboard import TensorBoard
 
-    def __init__(self, run: "Run", minutes: float | None, generations: int | None) -> None:
-        self._seconds = None if minutes is None else 60 * minutes
-        self._generations = generations if generations or minutes else 100
-        self._began = time.monotonic()
-
-    def __str__(self) -> str:
-        return f"{self._seconds / 60:g} minutes" if self._seconds else f"{self._generations} generations"
-
-    def progress(self, generation: int) -> float:
-        """The share of the run that is over when this generation begins."""
-        if self._seconds is not None:
-            return (time.monotonic() - self._began) / self._seconds
-        assert self._generations is not None
-        return (generation - 1) / self._generations
+    watchers: list[Watcher] = [stack.enter_context(TensorBoard(run))]
+    if not is_live or not sys.stdout.isatty():
+        watchers.append(Lines(run))
+    if is_live:
+        watchers.append(stack.enter_context(LivePanel(run)))
+    return watchers
 
 
-def _show(metrics: dict[str, Any]) -> None:
-    """A generation as a line."""
-    played, learned = metrics["selfplay"], metrics["learner"]
-    parts = [f"generation {metrics['generation']}"]
-    if "games" in played:
-        rate = played["games"] / max(played["seconds"], 1e-9)
-        parts.append(
-            f"{played['games']} games, {rate:.1f}/s, {played['moves'] / played['games']:.0f} moves each"
-        )
-    parts.append(f"loss policy {learned['policy']:.3f} value {learned['value']:.3f}")
-    parts.append(f"{played['seconds']:.0f} + {learned['seconds']:.0f} s")
-    for name, rates in metrics["strength"].items():
-        parts.append(f"{name}: perfect {rates['perfect']['rate']:.1%} good {rates['good']['rate']:.1%}")
-    print(", ".join(parts), flush=True)
+def _more(length: "Length") -> str:
+    """The options for a run that is twice as long."""
+    limits = [f"--minutes {2 * length.minutes:g}"] if length.minutes else []
+    limits += [f"--generations {2 * length.generations}"] if length.generations else []
+    return " ".join(limits)

@@ -12,8 +12,25 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from tengen import files
+from tengen import files, games, nets
 from tengen.errors import UserError
+from tengen.evaluators.card import read_card
+from tengen.nets.net import Net
+
+
+def load_net(folder: Path) -> Net:
+    """The network that plays, the average, of a run's checkpoint."""
+    card, path = read_card(folder), folder / "weights.safetensors"
+    if not path.is_file():
+        raise UserError(f"no weights in {folder}: expected one of the two newest checkpoints of a run")
+    settings = dict(card.network)
+    net = nets.make(settings.pop("name", ""), games.find(card.game), settings)
+    try:
+        # "module": PyTorch's AveragedModel has it there, beside a count of its own
+        net.load_state_dict(without_prefix("average.module", load_tensors(path)))
+    except RuntimeError:
+        raise UserError(f"{path} is not of the network that its card describes: {card.network}") from None
+    return net.eval()
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:

@@ -9,11 +9,9 @@ import copy
 import logging
 import tempfile
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from torch import Tensor, nn
@@ -24,7 +22,6 @@ from tengen.games.game import Planes
 from tengen.nets.net import Net
 
 OUTPUTS = ("logits", "value", "plies_left")
-MOST_KL, MOST_VALUE_ERROR = 0.02, 0.05  # beyond these, int8 is refused
 LARGEST_DIFFERENCE = 1e-4  # between torch and its export
 
 
@@ -86,38 +83,6 @@ def to_int8(data: bytes, planes: Planes) -> bytes:
             return quantised.read_bytes()
     finally:
         log.setLevel(before)
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far int8 says what fp32 says."""
-
-    kl: float  # of the policies, mean
-    same_move: float  # share of positions with the same best move
-    value_error: float  # mean
-
-    @property
-    def is_close(self) -> bool:
-        return self.kl < MOST_KL and self.value_error < MOST_VALUE_ERROR
-
-
-def agreement(fp32: bytes, int8: bytes, planes: Planes) -> Agreement:
-    """Compares two exports on the planes they see [B, C, H, W]."""
-    (a, value_a, *_), (b, value_b, *_) = (
-        new_session(data).run(None, {"planes": planes}) for data in (fp32, int8)
-    )
-    log_a, log_b = (_log_softmax(logits) for logits in (a, b))
-    return Agreement(
-        kl=float((np.exp(log_a) * (log_a - log_b)).sum(axis=1).mean()),
-        same_move=float((a.argmax(axis=1) == b.argmax(axis=1)).mean()),
-        value_error=float(np.abs(value_a - value_b).mean()),
-    )
-
-
-def _log_softmax(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    logs: npt.NDArray[np.float32] = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return logs
 
 
 class _Calibration(CalibrationDataReader):  # type: ignore[misc]

@@ -4,82 +4,100 @@ checkpoint g ── self-play ──► shards ──► replay ──► learne
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from tengen import games, nets
+from tengen.arena.duel import Duel
+from tengen.evaluators.agreement import agreement
 from tengen.evaluators.card import Card, Precision, read_card
+from tengen.evaluators.onnx import NetworkFile
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes
-from tengen.nets.export import agreement, to_int8, to_onnx
+from tengen.games.position import Position
+from tengen.nets.export import to_int8, to_onnx
+from tengen.players.zero import Zero
 from tengen.training import replay as positions_files
 from tengen.training.config import Config
+from tengen.training.gate import Standing, decide
 from tengen.training.learner import Learner
 from tengen.training.measure import measure
 from tengen.training.record import Positions
 from tengen.training.replay import Replay
 from tengen.training.run import Run, settings_of
 from tengen.training.shards import ShardTask
+from tengen.training.watch import Watcher
 
 PlayShards = Callable[[Iterable[ShardTask]], Iterable[tuple[int, dict[str, Any]]]]
-Show = Callable[[dict[str, Any]], None]
 
 CALIBRATION = 1024  # positions for int8
 MOST_RISE = 4  # times the simulations
 
 
-def train(run: Run, play_shards: PlayShards, progress: Callable[[int], float], show: Show) -> None:
-    """Goes on with a run until progress(generation) is 1. `play_shards` has the shards played, somewhere."""
+def train(run: Run, play_shards: PlayShards, watcher: Watcher) -> None:
+    """Goes on with a run to its end. `play_shards` has the shards played, somewhere; `watcher` looks on."""
     config = run.config
     game = games.find(config.game)
-    learner, replay = start_or_resume(run, config, game)
-    generation = run.generation + 1
-    while progress(generation) < 1:
+    learner, replay, standing = start_or_resume(run, config, game)
+    generation, elapsed = run.generation + 1, run.elapsed
+    while (progress := config.length.progress(generation - 1, elapsed)) < 1:
         began = time.perf_counter()
-        stats, shards = play(run, config, generation, play_shards)
+        stats, shards = play(run, config, generation, standing.champion, play_shards, watcher)
         replay.add(shards)
         played = time.perf_counter()
         steps = max(1, round(config.learner.passes * sum(map(len, shards)) / config.learner.batch_size))
-        losses = learner.learn(replay.positions(), steps, progress(generation), [config.seed, generation, 1])
+        watcher.begin(generation, "learning", steps)
+        seed = [config.seed, generation, 1]
+        losses = learner.learn(replay.positions(), steps, progress, seed, watcher.learned)
         learned = time.perf_counter()
+        watcher.begin(generation, "exporting")
         card, networks, export = checkpoint(run, config, game, learner, replay, generation)
-        strength = measure(config, game, networks, card) if generation % config.measure.every == 0 else {}
-        run.save_checkpoint(generation, networks, card)
-        run.promote(generation, card)
+        watcher.begin(generation, "measuring")
+        network = NetworkFile(networks[card.precision], card.planes)
+        standing, match = judge(run, config, game, standing, generation, network, card)
+        strength = strength_of(run, config, game, generation, network, card)
+        elapsed += time.perf_counter() - began
         metrics = {
             "generation": generation,
+            "elapsed": round(elapsed, 2),
             "selfplay": stats | {"seconds": round(played - began, 2)},
             "learner": asdict(losses) | {"steps": steps, "seconds": round(learned - played, 2)},
             "replay": {"window": len(replay.positions()), "total": replay.total},
             "export": export,
+            "gate": asdict(standing) | (asdict(match) | {"score": match.score} if match else {}),
             "strength": strength,
         }
-        run.log(metrics)
-        show(metrics)
+        run.log(metrics)  # before the card: a generation that counts has its line
+        standing.save(run.checkpoint(generation))
+        run.save_checkpoint(generation, networks, card)
+        if standing.champion == generation:
+            run.promote(generation, card)
+        watcher.finished(metrics)
         generation += 1
 
 
-def start_or_resume(run: Run, config: Config, game: Game) -> tuple[Learner, Replay]:
-    """The learner and the window as the last complete generation left them."""
+def start_or_resume(run: Run, config: Config, game: Game) -> tuple[Learner, Replay, Standing]:
+    """The learner, the window and the gate as the last complete generation left them."""
     settings = {k: v for k, v in settings_of(config).items() if k != "name"}
     learner = Learner(game, nets.make(config.network.name, game, settings, config.seed), config.learner)
     replay = Replay(config.replay)
     if run.generation < 0:
         card, networks, _ = checkpoint(run, config, game, learner, replay, generation=0)
         run.save_checkpoint(0, networks, card)
-        return learner, replay
+        return learner, replay, Standing()
     learner.load(run.checkpoint(run.generation) / "weights.safetensors")
     for generation in range(1, run.generation + 1):
         count = -(-config.selfplay.games // config.selfplay.games_a_shard)
         replay.add([positions_files.load(run.shard(generation, number)) for number in range(count)])
-    return learner, replay
+    standing = Standing.load(run.checkpoint(run.generation)) if run.generation else Standing()
+    return learner, replay, standing
 
 
 def play(
-    run: Run, config: Config, generation: int, play_shards: PlayShards
+    run: Run, config: Config, generation: int, champion: int, play_shards: PlayShards, watcher: Watcher
 ) -> tuple[dict[str, Any], list[Positions]]:
     """The shards of a generation; those that are on disk already are not played again."""
     settings = config.selfplay
@@ -88,8 +106,8 @@ def play(
     count = -(-settings.games // settings.games_a_shard)
     tasks = [
         ShardTask(
-            checkpoint=run.checkpoint(generation - 1),
-            precision=precision_of(run, generation - 1),
+            checkpoint=run.checkpoint(champion),
+            precision=read_card(run.checkpoint(champion)).precision,
             simulations=simulations,
             games=min(settings.games_a_shard, settings.games - number * settings.games_a_shard),
             seed=(config.seed, generation, 0, number),
@@ -98,12 +116,52 @@ def play(
         for number in range(count)
     ]
     missing = [task for task in tasks if not task.file.is_file()]
-    results = [result for _, result in play_shards(missing)]
-    stats = {key: sum(result[key] for result in results) for key in results[0]} if results else {}
+    watcher.begin(generation, "playing", sum(task.games for task in missing))
+    results = []
+    for _, result in play_shards(missing):
+        results.append(result)
+        watcher.played(result)
     if results:
-        stats["hit_rate"] = round(stats["hit_rate"] / len(results), 3)
-        stats["simulations_a_move"] = simulations
-    return stats, [positions_files.load(task.file) for task in tasks]
+        run.save_sample(generation, game_text(config, results[0]["sample"]))
+    return summary(results, simulations), [positions_files.load(task.file) for task in tasks]
+
+
+def summary(results: list[dict[str, Any]], simulations: int) -> dict[str, Any]:
+    """What the shards of a generation say together; of those that were not played in an earlier life."""
+    if not results:
+        return {}
+    sums = ("games", "moves", "simulations", "first_wins", "draws", "positions")
+    stats = {key: sum(result[key] for result in results) for key in sums}
+    for key in ("hit_rate", "entropy"):
+        stats[key] = round(sum(result[key] for result in results) / len(results), 3)
+    return stats | {"simulations_a_move": simulations}
+
+
+def game_text(config: Config, actions: Sequence[int]) -> str:
+    """A game to look at: its moves and the last board."""
+    position = Position.from_moves(config.game, actions)
+    return f"{' '.join(position.moves)}\n{position.outcome}\n\n{position}\n"
+
+
+def judge(
+    run: Run, config: Config, game: Game, before: Standing, generation: int, network: NetworkFile, card: Card
+) -> tuple[Standing, Duel | None]:
+    """Does the new network become the champion?"""
+    sims = config.gate.simulations
+    new, old = Zero.of(game, network, card, sims), run.player(before.champion, game, sims)
+    with new, old:
+        return decide(config.gate, game, before, generation, new, old, seed=config.seed + generation)
+
+
+def strength_of(
+    run: Run, config: Config, game: Game, generation: int, network: NetworkFile, card: Card
+) -> dict[str, Any]:
+    """Every few generations, how strong the network is."""
+    every = config.measure.every
+    if generation % every:
+        return {}
+    with run.player(generation - every, game, config.measure.simulations) as before:
+        return measure(config.measure, game, network, card, before)
 
 
 def checkpoint(
@@ -130,10 +188,6 @@ def checkpoint(
         c_scale=config.selfplay.c_scale,
     )
     return card, {"fp32": fp32, "int8": int8}, asdict(agrees) | {"precision": precision}
-
-
-def precision_of(run: Run, generation: int) -> Precision:
-    return read_card(run.checkpoint(generation)).precision
 
 
 def sample_planes(game: Game, replay: Replay, seed: list[int]) -> Planes:

@@ -33,6 +33,7 @@ class SelfPlay:
     full_share: float = 0.5  # of the rounds are of the first kind (playout-cap randomisation)
     random_opening_plies: int = 12  # 0 to this many random moves first, so that every position is met
     discount: float = 0.97  # a ply: a sooner win is worth more
+    trust: float = 0.9  # a ply, in what came later, for the value's target; 1: the game's end alone
     considered: int = 16  # Gumbel: candidates at the root
     c_visit: float = 50.0  # Gumbel: σ(q) = (c_visit + max N) · c_scale · q
     c_scale: float = 0.1  # 0.02 hardly learns
@@ -59,36 +60,71 @@ class Learner:
     final_share: float = 0.3  # of the run in which the learning rate falls to a twentieth
     weight_decay: float = 1e-4  # the L2 term
     clip: float = 1.0  # norm of the gradient
-    search_share: float = (
-        0.5  # of the value's target that is the search's opinion; the rest is the game's end
-    )
     average: float = 0.99  # of the weights, a step: the network that plays
     threads: int = 2  # results depend on it, so it is a setting
 
 
 @dataclass(frozen=True)
+class Gate:
+    """Which network plays for the run, and plays the next generation's games."""
+
+    kind: Literal["always", "champion", "rising"] = "always"  # gate.py tells them apart
+    games: int = 40  # of the match that decides; an even number
+    win_rate: float = 0.55  # champion: at least this, draws counting half
+    simulations: int = 64  # a move, of the networks in it
+    rollouts: int = 1000  # rising: the opponent's simulations at first, and how many are added when it loses
+
+
+@dataclass(frozen=True)
 class Measure:
+    """How strong the network has become. Nothing of it is learned from."""
+
     every: int = 5  # generations
     positions: int = 300  # scored ones (Connect 4)
-    simulations: int = 64
+    simulations: int = 64  # a move
+    opponents: str = "uct:sims=200"  # players to meet, apart by spaces
+    games: int = 20  # against each of them, and against the network of the last measurement
+
+
+@dataclass(frozen=True)
+class Length:
+    """Of a run, which ends at whichever limit comes first."""
+
+    minutes: float = 0.0  # of work, all commands together; 0: no limit
+    generations: int = 100  # 0: no limit
+
+    def progress(self, generations: int, seconds: float) -> float:
+        """The share of the run that is over after so much."""
+        by_time = seconds / (60 * self.minutes) if self.minutes else 0.0
+        by_generations = generations / self.generations if self.generations else 0.0
+        return max(by_time, by_generations)
+
+    def __str__(self) -> str:
+        limits = [f"{self.minutes:g} minutes"] if self.minutes else []
+        limits += [f"{self.generations} generations"] if self.generations else []
+        return " or ".join(limits) or "no end"
 
 
 @dataclass(frozen=True)
 class Config:
     game: str
     seed: int = 0
+    length: Length = field(default_factory=Length)
     network: Network = field(default_factory=Network)
     selfplay: SelfPlay = field(default_factory=SelfPlay)
     replay: Replay = field(default_factory=Replay)
     learner: Learner = field(default_factory=Learner)
+    gate: Gate = field(default_factory=Gate)
     measure: Measure = field(default_factory=Measure)
 
 
 SECTIONS = {
+    "length": Length,
     "network": Network,
     "selfplay": SelfPlay,
     "replay": Replay,
     "learner": Learner,
+    "gate": Gate,
     "measure": Measure,
 }
 

@@ -1,6 +1,6 @@
 """Learning: loss = (z - v)² + cross-entropy of the policy + a little for the plies left; L2 by decay."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ PLIES_WEIGHT = 0.05  # of the loss of the plies left
 
 @dataclass(frozen=True)
 class Losses:
-    """Means over the steps of a generation."""
+    """Of a step, or means over the steps of a generation."""
 
     policy: float
     value: float
@@ -67,7 +67,14 @@ class Learner:
         assert isinstance(module, Net)
         return module
 
-    def learn(self, positions: Positions, steps: int, progress: float, seed: list[int]) -> Losses:
+    def learn(
+        self,
+        positions: Positions,
+        steps: int,
+        progress: float,
+        seed: list[int],
+        after_step: Callable[[Losses], None],
+    ) -> Losses:
         """progress: the share of the run that is over, which sets the learning rate."""
         torch.set_num_threads(self.settings.threads)
         rate = self.settings.learning_rate * self._share(progress)
@@ -89,7 +96,9 @@ class Learner:
             torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
             self._optimizer.step()
             self._average.update_parameters(self.net)
-            sums += [float(loss.detach()) for loss in losses]
+            found = [float(loss.detach()) for loss in losses]
+            sums += found
+            after_step(Losses(*found))
         return Losses(*(float(mean) for mean in sums / max(steps, 1)))
 
     def save(self, path: Path) -> None:
@@ -116,8 +125,6 @@ class Learner:
     ) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
         """Random positions, each seen through a random symmetry."""
         sums = np.cumsum(positions.weights, dtype=np.float64)
-        share = np.float32(self.settings.search_share)
-        targets = (1 - share) * positions.results + share * positions.root_values
         symmetries, cells = self.game.symmetries, self.game.cells
         planes = np.zeros((self.settings.batch_size, *self.game.planes_shape), np.float32)
         for _ in range(steps):
@@ -141,6 +148,6 @@ class Learner:
             yield (
                 torch.from_numpy(planes[:, self.net.planes]).to(memory_format=torch.channels_last),
                 torch.from_numpy(policies),
-                torch.from_numpy(targets[rows]),
+                torch.from_numpy(positions.values[rows]),
                 torch.from_numpy(positions.plies_left[rows]),
             )

@@ -14,8 +14,7 @@ class Positions:
 
     states: State  # [N, S]
     policies: npt.NDArray[np.float32]  # [N, A], the search's improved policy
-    results: npt.NDArray[np.float32]  # [N], how the game ended, discounted by the plies to its end
-    root_values: npt.NDArray[np.float32]  # [N], what the search thought
+    values: npt.NDArray[np.float32]  # [N], what targets.py makes of the search and the game's end
     plies_left: npt.NDArray[np.float32]  # [N], to the end of the game
     weights: npt.NDArray[np.float32]  # [N], how many equal positions were merged into this one
 
@@ -55,8 +54,7 @@ def merged(positions: Positions) -> Positions:
     return Positions(
         states=positions.states[first],
         policies=mean(positions.policies),
-        results=mean(positions.results),
-        root_values=mean(positions.root_values),
+        values=mean(positions.values),
         plies_left=mean(positions.plies_left),
         weights=counts.astype(np.float32),
     )

@@ -1,12 +1,14 @@
 """A run is a folder. Every file is there whole or not at all, so it can be killed at any moment and go on.
 
     config.toml                        every setting
-    metrics.jsonl                      a line for each generation
+    metrics.jsonl                      a line for each generation, written just before its card
     replay/0007/shard-000.safetensors  the games of generation 7
     checkpoints/0007/                  what was learned from them; 0000 is random
         weights.safetensors            to go on learning (kept for the last two)
         net.onnx int8.onnx card.json   to play
-    best/                              a copy of the newest checkpoint's files to play
+        gate.json                      who is champion now
+    games/0007.txt                     one of them, to look at
+    best/                              a copy of the champion's files to play
 
 Generation g + 1 plays with checkpoint g and learns to become checkpoint g + 1, whose card is written last:
 the highest card says where the run stands.
@@ -21,7 +23,9 @@ from typing import Any
 
 from tengen import files
 from tengen.errors import UserError
-from tengen.evaluators.card import FILES, Card
+from tengen.evaluators.card import FILES, Card, read_card, read_network
+from tengen.games.game import Game
+from tengen.players.zero import Zero
 from tengen.training.config import Config, from_toml, to_toml
 
 KEPT_WEIGHTS = 2  # the newest checkpoints that can be learned on from
@@ -44,8 +48,9 @@ class Run:
             (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"cannot make {folder}: {error.strerror}") from error
-        files.write_text(folder / "config.toml", to_toml(config))
-        return cls(folder)
+        run = cls(folder)
+        run.configure(config)
+        return run
 
     @classmethod
     def open(cls, folder: Path) -> "Run":
@@ -55,8 +60,12 @@ class Run:
 
     @property
     def config(self) -> Config:
-        text = files.read_bytes(self.folder / "config.toml").decode("utf-8")
+        text = files.read_bytes(self.folder / "config.toml").decode("utf-8", "replace")
         return from_toml(text, Config(""), "config.toml")
+
+    def configure(self, config: Config) -> None:
+        """Keeps the settings."""
+        files.write_text(self.folder / "config.toml", to_toml(config))
 
     def checkpoint(self, generation: int) -> Path:
         return self.folder / "checkpoints" / f"{generation:04}"
@@ -79,6 +88,16 @@ class Run:
         for old in range(max(0, generation - KEPT_WEIGHTS - 3), generation - KEPT_WEIGHTS + 1):
             (self.checkpoint(old) / "weights.safetensors").unlink(missing_ok=True)
 
+    def save_sample(self, generation: int, game: str) -> None:
+        """A game of the generation, to look at."""
+        (self.folder / "games").mkdir(exist_ok=True)
+        files.write_text(self.folder / "games" / f"{generation:04}.txt", game)
+
+    def player(self, generation: int, game: Game, sims: int) -> Zero:
+        """The network of a checkpoint, with a search."""
+        folder = self.checkpoint(generation)
+        return Zero.of(game, read_network(folder), read_card(folder), sims)
+
     def promote(self, generation: int, card: Card) -> None:
         """Makes a checkpoint the one that plays for the run: a new folder takes the old one's place."""
         new = self.folder / ".best"
@@ -95,17 +114,26 @@ class Run:
         shutil.rmtree(old, ignore_errors=True)
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The lines so far; one that was cut short is left out."""
+        """The lines of the complete generations."""
         path = self.folder / "metrics.jsonl"
         if not path.exists():
             return []
-        text = files.read_bytes(path).decode("utf-8", "replace")
-        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        try:
+            lines = [json.loads(line) for line in files.read_bytes(path).decode("utf-8").splitlines()]
+            complete = self.generation
+            return [line for line in lines if line["generation"] <= complete]
+        except (ValueError, TypeError, KeyError) as error:
+            raise UserError(f"{path} is damaged: {error}") from None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of work in the complete generations, all commands together."""
+        lines = self.metrics()
+        return float(lines[-1]["elapsed"]) if lines else 0.0
 
     def log(self, metrics: dict[str, Any]) -> None:
-        """Adds the line of a generation; what came after it in an earlier life is dropped."""
-        kept = [line for line in self.metrics() if line["generation"] < metrics["generation"]]
-        lines = [json.dumps(line, ensure_ascii=False) for line in [*kept, metrics]]
+        """Adds the line of a generation; one that was never completed makes room."""
+        lines = [json.dumps(line, ensure_ascii=False) for line in [*self.metrics(), metrics]]
         files.write_text(self.folder / "metrics.jsonl", "\n".join(lines) + "\n")
 
 

@@ -18,6 +18,8 @@ from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import Result, sample_actions, temperatures
+from tengen.search.tree import UNKNOWN
+from tengen.training import targets
 from tengen.training.config import SelfPlay
 from tengen.training.record import Positions, join
 
@@ -35,36 +37,42 @@ class ShardStats:
     simulations: int
     first_wins: int
     draws: int
+    entropy: float  # bits, of the policies learned from; mean
+    sample: tuple[int, ...]  # the actions of one of its games, from the first position on
 
 
 @dataclass
 class _Game:
-    """A game in progress: what is kept of it until it ends."""
+    """A game in progress: what is kept of it until it ends. One entry a ply, random ones left out."""
 
-    ply: int = 0  # moves made by searching
-    plies: list[int] = field(default_factory=list)  # at which the positions below were met
+    opening: list[int]  # the random actions it began with
+    actions: list[int] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     policies: list[Floats] = field(default_factory=list)
     root_values: list[float] = field(default_factory=list)
+    is_full: list[bool] = field(default_factory=list)  # searched in earnest: these are learned from
+    is_proven: list[bool] = field(default_factory=list)
 
-    def keep(self, state: State, policy: Floats, root_value: float) -> None:
-        self.plies.append(self.ply)
-        self.states.append(state.copy())
-        self.policies.append(policy)
-        self.root_values.append(root_value)
-
-    def finish(self, winner: int, discount: float) -> Positions:
-        """The records, when it is known who won: 1, 2, or 0 for a draw."""
-        left = (self.ply - np.array(self.plies)).astype(np.float32)
-        to_move = np.array([state[TO_MOVE] for state in self.states])
-        signs = 0.0 if winner == 0 else np.where(to_move == winner, 1.0, -1.0)
+    def finish(self, last: State, value: float, settings: SelfPlay) -> Positions:
+        """The records, when it is known how it ended: `value` for the player to move at the `last` state."""
+        full = np.flatnonzero(self.is_full)
+        states = np.stack(self.states)
+        values = targets.values(
+            np.array(self.root_values, np.float32),
+            np.array(self.is_full),
+            np.array(self.is_proven),
+            states[:, TO_MOVE],
+            value,
+            int(last[TO_MOVE]),
+            settings.discount,
+            settings.trust,
+        )
         return Positions(
-            states=np.stack(self.states),
-            policies=np.stack(self.policies),
-            results=(signs * discount**left).astype(np.float32),
-            root_values=np.array(self.root_values, np.float32),
-            plies_left=left,
-            weights=np.ones(len(left), np.float32),
+            states=states[full],
+            policies=np.stack(self.policies)[full],
+            values=values[full],
+            plies_left=(len(states) - full).astype(np.float32),
+            weights=np.ones(len(full), np.float32),
         )
 
 
@@ -78,45 +86,55 @@ def play_shard(
         budget: Search(game, evaluator, _search(settings), slots, budget, discount=settings.discount)
         for budget in (simulations, settings.fast_simulations)
     }
-    states = np.stack([_opening(game, settings, random) for _ in range(slots)])
-    next_states = np.empty_like(states)
-    current = [_Game() for _ in range(slots)]
+    states = np.zeros((slots, game.state_size), np.int16)
+    current = [_begin(game, settings, random, states[slot]) for slot in range(slots)]
     is_on = np.ones(slots, np.bool_)  # slots whose game goes on
     finished: list[Positions] = []
+    sample: tuple[int, ...] = ()
     started, moves, done, first_wins, draws = slots, 0, 0, 0, 0
     while is_on.any():
         # 1. a move in every game
-        is_full = random.random() < settings.full_share
-        budget = simulations if is_full else settings.fast_simulations
-        search = searches[budget]
+        is_full = bool(random.random() < settings.full_share)
+        search = searches[simulations if is_full else settings.fast_simulations]
         search.begin(states, random)
-        search.run(budget)
+        search.run(simulations if is_full else settings.fast_simulations)
         result = search.result()
         actions = _actions(result, current, settings, random)
-        done += int(result.visits[is_on].sum())
-        moves += int(is_on.sum())
-        for slot in np.flatnonzero(is_on):
-            if is_full:
-                current[slot].keep(states[slot], result.policy[slot], float(result.values[slot]))
-            current[slot].ply += 1
-        rules.play(states, np.where(is_on, actions, 0), next_states)
-        states[is_on] = next_states[is_on]
+        policies = targets.policies(result)
+        root_values = targets.root_values(result, policies)
+        on = np.flatnonzero(is_on)
+        done += int(result.visits[on].sum())
+        moves += len(on)
+        for slot in on:
+            one = current[slot]
+            one.actions.append(int(actions[slot]))
+            one.states.append(states[slot].copy())
+            one.policies.append(policies[slot])
+            one.root_values.append(float(root_values[slot]))
+            one.is_full.append(is_full)
+            one.is_proven.append(bool(result.root_proven[slot] != UNKNOWN))
+        # Games that are over are not played on: rules trust their callers.
+        next_states = np.empty((len(on), game.state_size), np.int16)
+        rules.play(states[on], actions[on], next_states)
+        states[on] = next_states
         # 2. games that ended make room
-        is_over, values = rules.outcomes(states)
-        for slot in np.flatnonzero(is_on & is_over):
-            player = int(states[slot, TO_MOVE])
-            winner = 0 if values[slot] == 0 else player if values[slot] > 0 else 3 - player
+        is_over, values = rules.outcomes(next_states)
+        for slot, value in zip(on[is_over], values[is_over], strict=True):
+            one, player = current[slot], int(states[slot, TO_MOVE])
+            winner = 0 if value == 0 else player if value > 0 else 3 - player
             first_wins += winner == 1
             draws += winner == 0
-            if current[slot].plies:
-                finished.append(current[slot].finish(winner, settings.discount))
-            current[slot] = _Game()
+            sample = sample or (*one.opening, *one.actions)
+            if any(one.is_full):
+                finished.append(one.finish(states[slot], float(value), settings))
             if started < num_games:
-                states[slot] = _opening(game, settings, random)
+                current[slot] = _begin(game, settings, random, states[slot])
                 started += 1
             else:
                 is_on[slot] = False
-    return join(finished), ShardStats(num_games, moves, done, first_wins, draws)
+    positions = join(finished)
+    entropy = float(-(positions.policies * np.log2(np.maximum(positions.policies, 1e-9))).sum(axis=1).mean())
+    return positions, ShardStats(num_games, moves, done, first_wins, draws, entropy, sample)
 
 
 def _search(settings: SelfPlay) -> Puct | Gumbel:
@@ -131,17 +149,19 @@ def _actions(
     """Gumbel's choice is random enough by itself; PUCT draws by visits for the first plies."""
     if settings.search == "gumbel":
         return result.actions
-    plies = np.array([one.ply for one in current], np.int32)
+    plies = np.array([len(one.actions) for one in current], np.int32)
     return sample_actions(result, temperatures(plies, settings.temperature_plies), random)
 
 
-def _opening(game: Game, settings: SelfPlay, random: np.random.Generator) -> State:
-    """The first position, or one after random moves that did not end the game."""
+def _begin(game: Game, settings: SelfPlay, random: np.random.Generator, state: State) -> _Game:
+    """A new game whose first moves are random and do not end it; `state` becomes where it stands."""
     while True:
-        state = game.new_state()
+        now, actions = game.new_state(), []
         for _ in range(int(random.integers(settings.random_opening_plies + 1))):
-            state = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
-            if game.outcome(state)[0]:
+            actions.append(int(random.choice(np.flatnonzero(game.legal_mask(now)))))
+            now = game.after(now, actions[-1])
+            if game.outcome(now)[0]:
                 break
-        if not game.outcome(state)[0]:
-            return state
+        if not game.outcome(now)[0]:
+            state[:] = now
+            return _Game(actions)

@@ -1,0 +1,86 @@
+"""How fast is a network? Evaluations a second on one thread by ONNX Runtime, in fp32 and in int8.
+
+The precisions take turns, and the median counts. This runs in a process of its own, because some machines
+claim 8-bit instructions that they do not have, and a process that meets one of them dies. Seconds are the
+processor's: what else runs on the machine does not lengthen them.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from tengen.evaluators.onnx import new_session
+from tengen.games.game import Game, Planes
+
+BATCHES = (64, 256)
+ROUNDS = 5
+
+Rates = dict[str, dict[int, float]]  # by precision and batch: evaluations a second
+
+
+def random_planes(game: Game, count: int, seed: int = 1) -> Planes:
+    """What networks see of positions of random games;  [count, C, H, W]"""
+    random = np.random.default_rng(seed)
+    planes = np.zeros((count, *game.planes_shape), np.float32)
+    made = 0
+    while made < count:
+        state = game.new_state()
+        while made < count and not game.outcome(state)[0]:
+            game.planes(state, planes[made])
+            made += 1
+            state = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
+    return planes
+
+
+def speeds(networks: dict[str, bytes], planes: Planes, seconds: float) -> Rates:
+    """The rates of networks by their precision, without int8 where that is not possible.
+
+    planes [B, C, H, W]: those that the networks see, 256 at least; seconds: for each measurement.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "planes.npy", planes)
+        for name, data in networks.items():
+            (Path(folder) / f"{name}.onnx").write_bytes(data)
+        command = [sys.executable, "-m", "tengen.bench.network", folder, str(seconds), *networks]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode == 0:
+        rates = json.loads(done.stdout)
+        return {name: {int(batch): rate for batch, rate in row.items()} for name, row in rates.items()}
+    return measure({"fp32": networks["fp32"]}, planes, seconds)
+
+
+def measure(networks: dict[str, bytes], planes: Planes, seconds: float) -> Rates:
+    """The rates, measured in this process."""
+    sessions = {name: new_session(data) for name, data in networks.items()}
+    rates: dict[str, dict[int, list[float]]] = {name: {size: [] for size in BATCHES} for name in networks}
+    for round in range(ROUNDS + 1):
+        for size in BATCHES:
+            for name, session in sessions.items():
+                batches = _endless(planes, size)
+                began = time.process_time()
+                done = 0
+                while done == 0 or (round > 0 and time.process_time() - began < seconds):
+                    session.run(None, {"planes": next(batches)})
+                    done += size
+                if round > 0:  # the first is for warming up
+                    rates[name][size].append(done / (time.process_time() - began))
+    return {name: {size: median(row[size]) for size in BATCHES} for name, row in rates.items()}
+
+
+def _endless(planes: Planes, size: int) -> Iterator[Planes]:
+    while True:
+        for begin in range(0, len(planes) - size + 1, size):
+            yield planes[begin : begin + size]
+
+
+if __name__ == "__main__":
+    folder, seconds, *names = sys.argv[1:]
+    networks = {name: (Path(folder) / f"{name}.onnx").read_bytes() for name in names}
+    print(json.dumps(measure(networks, np.load(Path(folder) / "planes.npy"), float(seconds))))

@@ -1,0 +1,262 @@
+"""A training run on the screen: a panel that is always there, or a line a generation."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from tengen.cli.runs import network_text
+from tengen.training.config import Length
+from tengen.training.run import Run
+from tengen.training.watch import Phase, strengths
+
+if TYPE_CHECKING:
+    from tengen.training.learner import Losses
+
+FRAMES_A_SECOND = 4
+LATELY = 5  # generations whose pace says how long the rest will take
+BAR, SPARK = 32, 24  # characters
+MOST_STRENGTHS = 8  # rows, so that all fits a terminal of 24
+LOSSES = {"policy": "policy", "value": "value", "plies_left": "plies left"}
+UNITS = {"playing": "games", "learning": "steps"}
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+class Lines:
+    """Watches a run and prints a line for each generation."""
+
+    def __init__(self, run: Run) -> None:
+        self._length, self._lines = run.config.length, run.metrics()
+
+    def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
+        pass
+
+    def played(self, shard: dict[str, Any]) -> None:
+        pass
+
+    def learned(self, losses: "Losses") -> None:
+        pass
+
+    def finished(self, metrics: dict[str, Any]) -> None:
+        self._lines.append(metrics)
+        played, learned = metrics["selfplay"], metrics["learner"]
+        parts = [f"generation {_of(metrics['generation'], self._length.generations)}"]
+        if "games" in played:
+            games = played["games"]
+            rate = games / max(played["seconds"], 1e-9)
+            parts.append(f"{games} games, {rate:.1f}/s, {played['moves'] / games:.0f} moves each")
+        parts.append(f"loss policy {learned['policy']:.3f} value {learned['value']:.3f}")
+        for group, shares in strengths(metrics).items():
+            parts.append(f"{group}: " + " ".join(f"{name} {share}" for name, share in shares.items()))
+        parts.append(f"{_clock(metrics['elapsed'])} gone, {_left(self._length, self._lines)}")
+        print(", ".join(parts), flush=True)
+
+
+class LivePanel:
+    """Watches a run and shows all of it, on stderr, while the with statement lasts."""
+
+    def __init__(self, run: Run, console: Console | None = None) -> None:
+        self._run, self._config = run, run.config
+        self._lines = run.metrics()
+        self._generation, self._phase, self._total, self._done = run.generation + 1, "starting", 0, 0
+        self._steps: list[Losses] = []  # of this generation
+        self._shards: list[dict[str, Any]] = []
+        self._generation_began = self._phase_began = time.monotonic()
+        self._speed = _Speed()
+        self._live = Live(
+            console=console or Console(stderr=True),
+            get_renderable=self.render,
+            refresh_per_second=FRAMES_A_SECOND,
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.stop()
+
+    def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
+        self._phase_began = time.monotonic()
+        if phase == "playing":
+            self._generation_began = self._phase_began
+            self._steps, self._shards = [], []
+        self._generation, self._phase, self._total, self._done = generation, phase, total, 0
+
+    def played(self, shard: dict[str, Any]) -> None:
+        self._shards.append(shard)
+        self._done += shard["games"]
+        self._speed = _Speed.of(self._shards, time.monotonic() - self._phase_began)
+
+    def learned(self, losses: "Losses") -> None:
+        self._steps.append(losses)
+        self._done += 1
+
+    def finished(self, metrics: dict[str, Any]) -> None:
+        self._lines.append(metrics)
+        self._generation_began, self._phase, self._total, self._steps = time.monotonic(), "finished", 0, []
+
+    def render(self) -> Panel:
+        """The picture of this moment."""
+        config, name = self._config, self._run.folder.name
+        top = _table()
+        top.add_row("game", f"{config.game}, {network_text(config.network)}")
+        top.add_row("generation", _of(self._generation, config.length.generations))
+        top.add_row(self._phase, _beside(self._phase_bar(), self._phase_text()))
+        top.add_row("run", _beside(self._run_bar(), self._run_text()))
+        middle = _table()
+        middle.add_row("speed", str(self._speed))
+        if self._lines:
+            middle.add_row("replay", _replay_text(self._lines[-1]))
+        if "games" in (played := self._last("selfplay")):
+            middle.add_row("games", _games_text(played))
+        bottom = _table()
+        for key, title in LOSSES.items():
+            bottom.add_row("loss" if key == "policy" else "", self._loss_text(key, title))
+        for place, row in enumerate(_strength_rows(self._lines)[:MOST_STRENGTHS]):
+            bottom.add_row("" if place else "strength", row)
+        return Panel(
+            Group(top, middle, bottom),
+            title=f"[bold]{self._run.folder}[/bold]",
+            subtitle=f"[dim]Ctrl-C stops, tengen train --resume {name} goes on[/dim]",
+            border_style="cyan",
+            width=min(80, self._live.console.width),
+        )
+
+    def _last(self, section: str) -> dict[str, Any]:
+        return self._lines[-1][section] if self._lines else {}
+
+    def _phase_bar(self) -> ProgressBar:
+        if self._total:
+            return ProgressBar(self._total, self._done, width=BAR)
+        return ProgressBar(total=None, pulse=self._phase != "finished", width=BAR)
+
+    def _phase_text(self) -> str:
+        if not self._total:
+            return ""
+        return f"{self._done:,}/{self._total:,} {UNITS[self._phase]}"
+
+    def _run_bar(self) -> ProgressBar:
+        share = self._config.length.progress(self._generation - 1, self._elapsed())
+        return ProgressBar(1.0, min(share, 1.0), width=BAR)
+
+    def _run_text(self) -> str:
+        now = time.monotonic() - self._generation_began
+        return f"{_clock(self._elapsed())} gone, {_left(self._config.length, self._lines, now)}"
+
+    def _elapsed(self) -> float:
+        before = self._lines[-1]["elapsed"] if self._lines else 0.0
+        return float(before + time.monotonic() - self._generation_began)
+
+    def _loss_text(self, key: str, title: str) -> Text:
+        history = [line["learner"][key] for line in self._lines]
+        if self._steps:
+            history.append(sum(getattr(step, key) for step in self._steps) / len(self._steps))
+        if not history:
+            return Text(f"{title:10}      …", style="dim")
+        return Text.assemble(f"{title:10} {history[-1]:6.3f}  ", (sparkline(history, SPARK), "cyan"))
+
+
+@dataclass(frozen=True)
+class _Speed:
+    """Of self-play, a second."""
+
+    games: float = 0.0
+    positions: float = 0.0
+    simulations: float = 0.0
+
+    @classmethod
+    def of(cls, shards: Sequence[dict[str, Any]], seconds: float) -> Self:
+        counts = (sum(shard[key] for shard in shards) for key in ("games", "positions", "simulations"))
+        return cls(*(count / max(seconds, 1e-9) for count in counts))
+
+    def __str__(self) -> str:
+        if not self.games:
+            return "…"
+        rates = [f"{self.games:.1f} games", f"{self.positions:,.0f} positions"]
+        return ", ".join([*rates, f"{self.simulations:,.0f} simulations a second"])
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """A curve of so many characters at most; each is the mean of its share of the values."""
+    width = min(width, len(values))
+    edges = [place * len(values) // width for place in range(width + 1)]
+    means = [sum(values[a:b]) / (b - a) for a, b in pairwise(edges)]
+    low, span = min(means), max(means) - min(means)
+    return "".join(BLOCKS[round((mean - low) / span * 7)] if span else BLOCKS[3] for mean in means)
+
+
+def _strength_rows(lines: Sequence[dict[str, Any]]) -> list[Text]:
+    """Each share as it was last measured, its history and the best."""
+    history: dict[tuple[str, str], list[tuple[float, int]]] = {}
+    for line in lines:
+        for group, shares in strengths(line).items():
+            for name, share in shares.items():
+                history.setdefault((group, name), []).append((share.value, line["generation"]))
+    rows = []
+    for (group, name), found in history.items():
+        best, generation = max(found)
+        text = f"{group + ' ' + name:22.22} {found[-1][0]:6.1%}  "
+        curve = sparkline([value for value, _ in found], SPARK - 12)
+        rows.append(
+            Text.assemble(text, (f"{curve:{SPARK - 12}}", "green"), f"  best {best:.1%} in {generation}")
+        )
+    return rows
+
+
+def _replay_text(metrics: dict[str, Any]) -> str:
+    replay, played = metrics["replay"], metrics["selfplay"]
+    text = f"window of {replay['window']:,} positions, {replay['total']:,} so far"
+    return text + (f"; cache hits {played['hit_rate']:.0%}" if "hit_rate" in played else "")
+
+
+def _games_text(played: dict[str, Any]) -> str:
+    games = played["games"]
+    return (
+        f"{played['moves'] / games:.1f} moves each; first player wins {played['first_wins'] / games:.0%}, "
+        f"draws {played['draws'] / games:.0%}"
+    )
+
+
+def _left(length: Length, lines: Sequence[dict[str, Any]], now: float = 0.0) -> str:
+    """Until the run ends, `now` seconds into the next generation."""
+    ends = [0.0, *(line["elapsed"] for line in lines)][-LATELY - 1 :]
+    limits = []
+    if length.minutes:
+        limits.append(60 * length.minutes - ends[-1] - now)
+    if length.generations and len(ends) > 1:
+        pace = (ends[-1] - ends[0]) / (len(ends) - 1)
+        limits.append((length.generations - lines[-1]["generation"]) * pace - now)
+    if not limits:
+        return "no end" if not length.generations else "left: not known yet"
+    return f"about {_clock(max(0.0, min(limits)))} left"
+
+
+def _of(generation: int, generations: int) -> str:
+    return f"{generation} of {generations}" if generations else f"{generation}"
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
+
+
+def _table() -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=11, style="dim")
+    table.add_column()
+    return table
+
+
+def _beside(bar: ProgressBar, text: str) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_row(bar, text)
+    return table

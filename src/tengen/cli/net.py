@@ -1,0 +1,142 @@
+"""`tengen net NAME --game GAME`: a network's layers, its size, its speed here, and a picture of it."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tengen.bench.network import Rates
+    from tengen.nets.describe import Description, Layer
+
+POSITIONS = 512  # of random games: for calibrating int8, and to evaluate
+
+
+def net(
+    name: Annotated[str, typer.Argument(help="anysize, gobang, gomoku, connect4 or mnk.")],
+    game: Annotated[str, typer.Option(help="The game it is for.")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="May be repeated.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write the architecture as an SVG picture.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Write the architecture as a PNG picture.")] = None,
+    seconds: Annotated[
+        float, typer.Option(min=0, max=3600, help="For each of 20 measurements of speed; 0: none.")
+    ] = 0.5,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show a network: its layers, parameters, arithmetic, and how fast it is on this machine."""
+    from importlib.util import find_spec
+
+    from tengen.errors import MissingExtraError
+
+    if find_spec("torch") is None or find_spec("onnx") is None:
+        raise MissingExtraError("tengen net", "train")
+
+    import numpy as np
+
+    from tengen import files, games
+    from tengen.bench.network import random_planes, speeds
+    from tengen.nets import describe, drawing, picture
+    from tengen.nets.export import to_int8, to_onnx
+
+    given = dict(_setting(text) for text in settings or [])
+    rules = games.find(game)
+    network = describe.fitting(name, rules, given)
+    planes = random_planes(rules, POSITIONS)
+    description = describe.describe(network, planes)
+    chosen = describe.all_settings(network, given)
+    title, values = f"{name} for {rules.name}", [f"{key}={value}" for key, value in chosen.items()]
+
+    if svg is not None or png is not None:
+        drawn = picture.draw(description, title, ", ".join(values))
+        if svg is not None:
+            files.write_text(svg, drawing.to_svg(drawn))
+        if png is not None:
+            files.write_bytes(png, drawing.to_png(drawn))
+    if not as_json:
+        print(", ".join([title, *values]) + "\n")
+        print(_table(description, rules.num_planes), flush=True)
+
+    rates: Rates | None = None
+    if seconds:
+        print(f"exporting, then measuring for {20 * seconds:g} s or more", file=sys.stderr)
+        seen = np.ascontiguousarray(planes[:, network.planes])
+        fp32 = to_onnx(network, planes)
+        rates = speeds({"fp32": fp32, "int8": to_int8(fp32, seen)}, seen, seconds)
+    if as_json:
+        print(json.dumps(_facts(name, rules.name, chosen, description, rates), indent=2))
+    elif rates is not None:
+        print(_speeds(rates))
+
+
+def _setting(text: str) -> tuple[str, int]:
+    from tengen.errors import UserError
+
+    key, equals, value = text.partition("=")
+    if not (key.strip() and equals):
+        raise UserError(f"--set is key=value, got '{text}'")
+    try:
+        return key.strip(), int(value)
+    except ValueError:
+        raise UserError(f"{key.strip()} is a whole number, got '{value}'") from None
+
+
+def _table(description: "Description", num_planes: int) -> str:
+    """The layers, a line each."""
+    planes = len(description.planes)
+    rows = [("", "", "output", "parameters", "multiply-adds")]
+    of = "" if planes == num_planes else f" of the game's {num_planes}"
+    rows.append(("input", f"{planes} planes{of}", _shape(description.input_shape), "", ""))
+    part = ""
+    for layer in description.layers:
+        counts = (f"{layer.parameters:,}", f"{layer.multiply_adds:,}") if layer.parameters else ("", "")
+        rows.append((layer.part if layer.part != part else "", _name(layer), _shape(layer.shape), *counts))
+        part = layer.part
+    rows.append(("total", "", "", f"{description.parameters:,}", f"{description.multiply_adds:,}"))
+    width = max(len(row[1]) for row in rows) + 2
+    lines = [f"{a:<8}{b:<{width}}{c:>9}{d:>13}{e:>16}".rstrip() for a, b, c, d, e in rows]
+    return "\n".join(lines)
+
+
+def _name(layer: "Layer") -> str:
+    if not layer.inside:
+        return layer.name
+    return f"{layer.name}: {', '.join(one.name.split(',')[0] for one in layer.inside if one.parameters)}"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape))
+
+
+def _speeds(rates: "Rates") -> str:
+    """The rates, a line for each precision."""
+    sizes = list(rates["fp32"])
+    lines = ["", f"{'evaluations a second, one thread':<36}" + "".join(f"{f'batch {n}':>12}" for n in sizes)]
+    for precision in ("fp32", "int8"):
+        if precision in rates:
+            numbers = "".join(f"{rates[precision][size]:>12,.0f}" for size in sizes)
+            lines.append(f"{precision:<36}{numbers}")
+        else:
+            lines.append(f"{precision}: not possible here")
+    if "int8" in rates:
+        ratios = "".join(f"{rates['int8'][size] / rates['fp32'][size]:>11.1f}×" for size in sizes)
+        lines.append(f"{'int8 / fp32':<36}{ratios}")
+    return "\n".join(lines)
+
+
+def _facts(
+    name: str, game: str, settings: dict[str, int], description: "Description", rates: "Rates | None"
+) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "network": name,
+        "game": game,
+        "settings": settings,
+        **asdict(description),
+        "multiply_adds": description.multiply_adds,
+        "evaluations_per_second": rates,
+    }

@@ -1,0 +1,141 @@
+"""`tengen runs`: the runs there are, and how far they have come."""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tengen.errors import UserError
+
+if TYPE_CHECKING:
+    from tengen.training.config import Network
+
+RUNS = Path("runs")
+MARKS = ("config.toml", "metrics.jsonl", "checkpoints")  # what makes a folder a run, if only a damaged one
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run in a row."""
+
+    name: str
+    game: str
+    network: str
+    generations: int
+    minutes: float
+    length: str
+    is_finished: bool
+    positions: int
+    losses: dict[str, float]  # of the last generation
+    strength: dict[str, Any]  # as last measured
+    written: str  # when
+
+
+def runs(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+    """List the training runs in ./runs."""
+    found: list[Summary] = []
+    damaged: dict[str, str] = {}
+    for folder in sorted(RUNS.iterdir()) if RUNS.is_dir() else []:
+        if any((folder / mark).exists() for mark in MARKS):
+            try:
+                found.append(summary(folder))
+            except UserError as error:
+                damaged[folder.name] = str(error)
+    if as_json:
+        rows = [asdict(one) for one in found]
+        rows += [{"name": name, "damaged": text} for name, text in damaged.items()]
+        print(json.dumps(rows, indent=2))
+    elif not (found or damaged):
+        print(f"no runs in ./{RUNS}: tengen train connect4 --minutes 20 makes one")
+    else:
+        _print(found, damaged)
+
+
+def summary(folder: Path) -> Summary:
+    """UserError if the folder is damaged."""
+    from tengen.training.run import Run
+
+    run = Run.open(folder)
+    config, lines = run.config, run.metrics()
+    try:
+        length, generation = config.length, max(0, run.generation)
+        measured = [line["strength"] for line in lines if line["strength"]]
+        return Summary(
+            name=folder.name,
+            game=config.game,
+            network=network_text(config.network),
+            generations=generation,
+            minutes=round(run.elapsed / 60, 2),
+            length=str(length),
+            is_finished=length.progress(generation, run.elapsed) >= 1,
+            positions=lines[-1]["replay"]["total"] if lines else 0,
+            losses={key: lines[-1]["learner"][key] for key in ("policy", "value")} if lines else {},
+            strength=measured[-1] if measured else {},
+            written=datetime.fromtimestamp(_last_written(folder)).isoformat(" ", "seconds"),
+        )
+    except (LookupError, TypeError) as error:
+        raise UserError(f"{folder / 'metrics.jsonl'} is damaged: {type(error).__name__} {error}") from None
+
+
+def run_folder(name: str) -> Path:
+    """Where a run is, by its name or its path."""
+    path = Path(name)
+    return path if (path / "config.toml").is_file() else RUNS / name
+
+
+def network_text(network: "Network") -> str:
+    """anysize 48×5"""
+    return (
+        f"{network.name} {network.channels}×{network.blocks}" if network.name == "anysize" else network.name
+    )
+
+
+def _last_written(folder: Path) -> float:
+    return max((folder / mark).stat().st_mtime for mark in MARKS if (folder / mark).exists())
+
+
+def _print(found: list[Summary], damaged: dict[str, str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if Console().is_terminal else 140, highlight=False)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for title in ("run", "game", "network"):
+        table.add_column(title)
+    for title in ("generations", "minutes", "positions", "loss", "strength"):
+        table.add_column(title, justify="right")
+    table.add_column("last written")
+    table.add_column("length")
+    for one in found:
+        table.add_row(
+            one.name,
+            one.game,
+            one.network,
+            f"{one.generations}",
+            f"{one.minutes:.1f}",
+            f"{one.positions:,}",
+            " ".join(f"{loss:.3f}" for loss in one.losses.values()),
+            _headline(one),
+            one.written,
+            f"{one.length}{', finished' if one.is_finished else ''}",
+        )
+    if found:
+        console.print(table)
+    for name, text in damaged.items():
+        console.print(f"{name}: damaged: {text}", markup=False, style="red")
+
+
+def _headline(one: Summary) -> str:
+    """The strength in one number: on scored positions with a search, else against the first opponent."""
+    from tengen.training.watch import strengths
+
+    shares = [
+        (f"{group} {name} {share}", share.low < share.high)
+        for group, names in strengths({"strength": one.strength}).items()
+        for name, share in names.items()
+    ]
+    scored = [text for text, has_interval in shares if has_interval]
+    return scored[-1] if scored else shares[0][0] if shares else ""

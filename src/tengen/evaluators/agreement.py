@@ -1,0 +1,53 @@
+"""How far two exports of a network say the same: int8 against fp32. Needs numpy and ONNX Runtime, no more."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+Floats = npt.NDArray[
+    np.float32
+]  # games/ and what imports it would bring Numba: probe.py's child does without
+
+MOST_KL, MOST_VALUE_ERROR = 0.02, 0.05  # beyond these, int8 is refused
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far int8 says what fp32 says."""
+
+    kl: float  # of the policies, mean
+    same_move: float  # share of positions with the same best move
+    value_error: float  # mean
+
+    @property
+    def is_close(self) -> bool:
+        return self.kl < MOST_KL and self.value_error < MOST_VALUE_ERROR
+
+
+def agreement(fp32: bytes, int8: bytes, planes: Floats) -> Agreement:
+    """Compares two exports on the planes they see [B, C, H, W]."""
+    (a, value_a, *_), (b, value_b, *_) = (
+        new_session(data).run(None, {"planes": planes}) for data in (fp32, int8)
+    )
+    log_a, log_b = (_log_softmax(logits) for logits in (a, b))
+    return Agreement(
+        kl=float((np.exp(log_a) * (log_a - log_b)).sum(axis=1).mean()),
+        same_move=float((a.argmax(axis=1) == b.argmax(axis=1)).mean()),
+        value_error=float(np.abs(value_a - value_b).mean()),
+    )
+
+
+def new_session(data: bytes) -> onnxruntime.InferenceSession:
+    """A network ready to run, in one thread."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+def _log_softmax(logits: Floats) -> Floats:
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    logs: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return logs

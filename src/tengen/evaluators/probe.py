@@ -1,0 +1,147 @@
+"""int8 or fp32, asked of this machine: int8 where it runs, says what fp32 says, and is faster.
+
+On some machines int8 is slower than fp32, or wrong, or dies of an instruction the processor does not have. So
+a child process tries it, `python -m tengen.evaluators.probe FOLDER`, and tells what it found as JSON:
+
+    FOLDER   fp32.onnx, int8.onnx, planes.npy  ──►  {"kl": …, "same_move": …, …, "int8_rate": …}
+
+If it dies, hangs or talks rubbish, we play with fp32. It does without Numba, to start in a third of the time.
+"""
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Literal
+
+import numpy as np
+
+from tengen.evaluators.agreement import Agreement, Floats, agreement, new_session
+
+COMMAND = (sys.executable, "-m", "tengen.evaluators.probe")
+PATIENCE = 60.0  # seconds that the child has
+NUMBERS = ("kl", "same_move", "value_error", "fp32_rate", "int8_rate")  # its answer
+MOST_POSITIONS = 256  # to compare: more would take a large network on a busy machine too long
+LEAST_SPEEDUP = 1.1  # below this, int8 is not worth its errors
+BATCH = 128
+SECONDS, FEWEST_ROUNDS = 1.0, 3  # for the rates
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What became of int8 on this machine. The numbers are None if it does not run."""
+
+    runs: bool
+    kl: float | None  # these three as in Agreement
+    same_move: float | None
+    value_error: float | None
+    fp32_rate: float | None  # evaluations a second in one thread, 128 at a time
+    int8_rate: float | None
+    reason: str  # for the precision, in words
+
+    @property
+    def precision(self) -> Literal["fp32", "int8"]:
+        """What to play with."""
+        return "int8" if self.is_close and self.is_faster else "fp32"
+
+    @property
+    def is_close(self) -> bool:
+        if self.kl is None or self.same_move is None or self.value_error is None:
+            return False
+        return Agreement(self.kl, self.same_move, self.value_error).is_close
+
+    @property
+    def is_faster(self) -> bool:
+        if self.fp32_rate is None or self.int8_rate is None:
+            return False
+        return self.int8_rate >= LEAST_SPEEDUP * self.fp32_rate
+
+
+def probe(
+    fp32: bytes,
+    int8: bytes,
+    planes: Floats,
+    timeout: float = PATIENCE,
+    command: Sequence[str] = COMMAND,
+) -> Probe:
+    """Compares two exports, in a child, on the first few hundred of the planes they see [B, C, H, W]."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "fp32.onnx").write_bytes(fp32)
+        Path(folder, "int8.onnx").write_bytes(int8)
+        np.save(Path(folder, "planes.npy"), planes[:MOST_POSITIONS])
+        try:
+            child = subprocess.run([*command, folder], capture_output=True, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            return _failed(f"the process did not answer in {timeout:g} s")
+        except OSError as error:
+            return _failed(f"the process did not start: {error.strerror}")
+    if child.returncode != 0:
+        return _failed(_death(child.returncode, child.stderr))
+    try:
+        answer = json.loads(child.stdout)
+        numbers = {name: float(answer[name]) for name in NUMBERS}
+        is_sense = numbers["fp32_rate"] > 0 and numbers["int8_rate"] > 0
+    except (ValueError, TypeError, KeyError):
+        is_sense = False
+    if not is_sense:
+        return _failed(f"the process answered {child.stdout[:40].decode(errors='replace')!r}")
+    if not all(map(math.isfinite, numbers.values())):
+        return _failed("int8 gives numbers that are not finite")
+    return Probe(runs=True, **numbers, reason=_reason(**numbers))
+
+
+def _failed(reason: str) -> Probe:
+    return Probe(False, None, None, None, None, None, reason)
+
+
+def _death(code: int, stderr: bytes) -> str:
+    if code < 0:
+        names = {each.value: each.name for each in signal.Signals}
+        return f"the process died of {names.get(-code, f'signal {-code}')}"
+    words = [line.strip() for line in stderr.decode(errors="replace").strip().splitlines()[-1:]]
+    return ": ".join([f"the process ended with code {code}", *words])
+
+
+def _reason(kl: float, same_move: float, value_error: float, fp32_rate: float, int8_rate: float) -> str:
+    found = f"KL {kl:.2g}, value error {value_error:.2g}"
+    if not Agreement(kl, same_move, value_error).is_close:
+        return f"int8 does not say what fp32 says: {found}"
+    return f"int8 is {int8_rate / fp32_rate:.2f} × as fast as fp32: {found}"
+
+
+# ---- in the child
+
+
+def measure(folder: Path) -> dict[str, float]:
+    """The answer."""
+    fp32, int8 = ((folder / name).read_bytes() for name in ("fp32.onnx", "int8.onnx"))
+    planes = np.load(folder / "planes.npy")
+    fp32_rate, int8_rate = _rates(fp32, int8, planes)
+    return asdict(agreement(fp32, int8, planes)) | {"fp32_rate": fp32_rate, "int8_rate": int8_rate}
+
+
+def _rates(fp32: bytes, int8: bytes, planes: Floats) -> list[float]:
+    """Evaluations a second of both, by turns: the machine may be busy. Medians."""
+    batch = np.resize(planes, (BATCH, *planes.shape[1:]))  # again from the first, if they are fewer
+    sessions = new_session(fp32), new_session(int8)
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for session in sessions:
+        session.run(None, {"planes": batch})  # the first run sets up
+    began = time.perf_counter()
+    while len(seconds[0]) < FEWEST_ROUNDS or time.perf_counter() - began < SECONDS:
+        for session, times in zip(sessions, seconds, strict=True):
+            start = time.perf_counter()
+            session.run(None, {"planes": batch})
+            times.append(time.perf_counter() - start)
+    return [round(BATCH / median(times), 1) for times in seconds]
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(Path(sys.argv[1]))))

@@ -1,0 +1,215 @@
+"""What a network is made of: its layers in the order they run, with shapes, parameters and multiply-adds.
+
+Found by running it once on real positions and watching: a convolution or a fully connected layer is a row,
+batch normalisation and activations belong to the layer before them, and a residual block is one row with
+its layers inside. A multiply-add is one product of a weight, added up; biases are not counted, and batch
+normalisation is folded into its layer when a network plays.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tengen import nets
+from tengen.errors import UserError
+from tengen.games.game import Game, Planes
+from tengen.nets.anysize import PoolingBlock, pool
+from tengen.nets.net import Net, ResidualBlock
+
+Part = Literal["trunk", "policy", "value"]
+Kind = Literal["conv", "linear", "pool", "block"]
+
+LARGEST_SETTING = 4096
+MOST_PARAMETERS = 100_000_000  # a larger one does not fit into memory with what measuring takes
+POSITIONS = 8  # to watch; more than one, so that equal tensors are the same tensor
+
+NAMES: dict[type[nn.Module], str] = {
+    nn.BatchNorm1d: "batch norm",
+    nn.BatchNorm2d: "batch norm",
+    nn.LeakyReLU: "leaky ReLU",
+    nn.AdaptiveMaxPool2d: "max pool",
+}
+BLOCKS: dict[type[nn.Module], str] = {ResidualBlock: "residual block", PoolingBlock: "pooling block"}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer, or one residual block."""
+
+    part: Part
+    kind: Kind
+    name: str  # "conv 3×3, batch norm, ReLU"
+    shape: tuple[int, ...]  # of what it gives for one position: C, H, W or features
+    parameters: int
+    multiply_adds: int  # for one position
+    source: int  # number of the layer whose output it takes, in the same list; -1: what the list is given
+    inside: tuple["Layer", ...] = ()  # a block's layers
+
+
+@dataclass(frozen=True)
+class Description:
+    """A network, layer by layer."""
+
+    planes: tuple[int, ...]  # which of the game's it sees
+    input_shape: tuple[int, ...]
+    layers: tuple[Layer, ...]
+    num_actions: int
+    says_plies: bool  # does it say how many plies are left?
+    parameters: int
+
+    @property
+    def multiply_adds(self) -> int:
+        return sum(layer.multiply_adds for layer in self.layers)
+
+
+def fitting(name: str, game: Game, settings: dict[str, int]) -> Net:
+    """The network for the game, or one line that says why there is none."""
+    for key, value in settings.items():
+        if not 1 <= value <= LARGEST_SETTING:
+            raise UserError(f"{key} is a whole number from 1 to {LARGEST_SETTING}, got {value}")
+    try:
+        with torch.device("meta"):  # takes no memory
+            outline = nets.make(name, game, settings)
+    except AssertionError as error:
+        raise UserError(f"network '{name}' does not fit {game.name}: {error}") from None
+    if max(outline.planes) >= game.num_planes:
+        needs = f"it sees {max(outline.planes) + 1} planes and the game has {game.num_planes}"
+        raise UserError(f"network '{name}' does not fit {game.name}: {needs}")
+    if outline.num_parameters > MOST_PARAMETERS:
+        size = f"{outline.num_parameters:,} parameters, the most is {MOST_PARAMETERS:,}"
+        raise UserError(f"network '{name}' would have {size}: lower its settings")
+    return nets.make(name, game, settings)
+
+
+def all_settings(net: Net, settings: dict[str, int]) -> dict[str, int]:
+    """Those given, and the defaults of the others."""
+    parameters = inspect.signature(type(net)).parameters
+    return {key: settings.get(key, one.default) for key, one in parameters.items() if key != "game"}
+
+
+def describe(net: Net, planes: Planes) -> Description:
+    """The layers, seen while the network looks at positions [B, C, H, W] of its game."""
+    seen = torch.from_numpy(np.ascontiguousarray(planes[:POSITIONS, net.planes]))
+    watch = _Watch(seen)
+    hooks = []
+    for path, module in net.named_modules():
+        if type(module) in BLOCKS:
+            hooks.append(module.register_forward_pre_hook(lambda *_: watch.enter_block()))
+            hooks.append(module.register_forward_hook(watch.leave_block))
+        elif not any(module.children()):
+            top = path.split(".")[0]
+            part: Part = "policy" if top == "policy" else "value" if top == "value" else "trunk"
+            hooks.append(module.register_forward_hook(watch.hook(part)))
+    was_training = net.training
+    try:
+        with torch.inference_mode():
+            output = net.eval()(seen)
+    finally:
+        net.train(was_training)
+        for hook in hooks:
+            hook.remove()
+    return Description(
+        planes=net.planes,
+        input_shape=tuple(seen.shape[1:]),
+        layers=tuple(watch.layers),
+        num_actions=output.logits.shape[1],
+        says_plies=output.plies_left is not None,
+        parameters=net.num_parameters,
+    )
+
+
+class _Watch:
+    """Collects layers as they run."""
+
+    def __init__(self, seen: Tensor) -> None:
+        self.layers: list[Layer] = []
+        self._outputs: list[Tensor] = []  # of each layer
+        self._seen = seen
+        self._block_begins = 0
+        self._blocks = 0
+
+    def hook(self, part: Part) -> Callable[[nn.Module, Any, Any], None]:
+        """To be called after each layer of a part."""
+        return lambda module, inputs, output: self._leaf(part, module, inputs[0], output)
+
+    def enter_block(self) -> None:
+        self._block_begins = len(self.layers)
+
+    def leave_block(self, module: nn.Module, _: Any, output: Tensor) -> None:
+        """Makes one layer of those since the block began."""
+        begins = self._block_begins
+        inside = tuple(replace(layer, source=layer.source - begins) for layer in self.layers[begins:])
+        del self.layers[begins:], self._outputs[begins:]
+        self._blocks += 1
+        self._add(
+            Layer(
+                part="trunk",
+                kind="block",
+                name=f"{BLOCKS[type(module)]} {self._blocks}",
+                shape=tuple(output.shape[1:]),
+                parameters=sum(layer.parameters for layer in inside),
+                multiply_adds=sum(layer.multiply_adds for layer in inside),
+                source=begins - 1,
+                inside=inside,
+            ),
+            output,
+        )
+
+    def _leaf(self, part: Part, module: nn.Module, x: Tensor, y: Tensor) -> None:
+        name = NAMES.get(type(module), type(module).__name__)
+        parameters = sum(parameter.numel() for parameter in module.parameters())
+        shape, outputs = tuple(y.shape[1:]), y.numel() // len(y)
+        if isinstance(module, nn.Conv2d):
+            rows, cols = module.kernel_size
+            products = outputs * rows * cols * module.in_channels // module.groups
+            source = self._source(x, part)
+            self._add(Layer(part, "conv", f"conv {rows}×{cols}", shape, parameters, products, source), y)
+        elif isinstance(module, nn.Linear):
+            products = outputs * module.in_features
+            source = self._source(x, part)
+            self._add(Layer(part, "linear", "linear", shape, parameters, products, source), y)
+        elif isinstance(module, nn.AdaptiveMaxPool2d):
+            self._add(Layer(part, "pool", name, shape, parameters, 0, self._source(x, part)), y)
+        elif not isinstance(module, nn.Flatten):
+            last = self.layers[-1]
+            self.layers[-1] = replace(
+                last, name=f"{last.name}, {name}", parameters=last.parameters + parameters
+            )
+            self._outputs[-1] = y
+
+    def _source(self, x: Tensor, part: Part) -> int:
+        """The layer that gave x; if it was pooled on the way, that becomes a layer too."""
+        for number in range(len(self.layers) - 1, -1, -1):
+            if _same(x, self._outputs[number]):
+                return number
+        if _same(x, self._seen):
+            return -1
+        for number in range(len(self.layers) - 1, -1, -1):
+            y = self._outputs[number]
+            if y.dim() != 4:
+                continue
+            for name, pooled in (("board", pool(y)), ("columns", _pool_columns(y))):
+                if _same(x, pooled):
+                    name = f"means and maxima of the {name}"
+                    self._add(Layer(part, "pool", name, tuple(x.shape[1:]), 0, 0, number), x)
+                    return len(self.layers) - 1
+        return len(self.layers) - 1
+
+    def _add(self, layer: Layer, output: Tensor) -> None:
+        self.layers.append(layer)
+        self._outputs.append(output)
+
+
+def _same(a: Tensor, b: Tensor) -> bool:
+    """The same numbers, flattened or not."""
+    return a.numel() == b.numel() and torch.equal(a.flatten(1), b.flatten(1))
+
+
+def _pool_columns(x: Tensor) -> Tensor:
+    """[B, C, H, W] → [B, W, 2C], as the policy for columns has it"""
+    return torch.cat((x.mean(dim=2), x.amax(dim=2)), dim=1).transpose(1, 2)

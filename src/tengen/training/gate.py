@@ -1,0 +1,66 @@
+"""Who plays for a run? The champion. A gate decides whether a new network takes its place.
+
+    always     every new network is the champion at once (AlphaZero)
+    champion   if it beats the champion by a win rate (AlphaGo Zero)
+    rising     if it does better than any before it against UCT with random playouts, whose simulations rise
+               when it loses badly
+
+Draws count half, and only who wins more games than it loses can pass: a match of draws promotes nobody.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tengen import files, players
+from tengen.arena.duel import Duel, play_duel
+from tengen.errors import UserError
+from tengen.games.game import Game
+from tengen.players.player import Player
+from tengen.training.config import Gate
+
+FILE = "gate.json"
+LOSES_BADLY = 0.1  # the score of UCT at which it gets more simulations
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the gate remembers from one generation to the next; kept with each checkpoint."""
+
+    champion: int = 0  # its generation
+    rollouts: int = 0  # rising: simulations of the opponent
+    record: float = 0.0  # rising: the best score against it so far
+
+    def save(self, checkpoint: Path) -> None:
+        files.write_text(checkpoint / FILE, json.dumps(asdict(self)) + "\n")
+
+    @classmethod
+    def load(cls, checkpoint: Path) -> "Standing":
+        try:
+            return cls(**json.loads(files.read_bytes(checkpoint / FILE)))
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{checkpoint / FILE} is damaged: {error}") from None
+
+
+def decide(
+    settings: Gate, game: Game, before: Standing, generation: int, new: Player, champion: Player, seed: int
+) -> tuple[Standing, Duel | None]:
+    """Where the gate stands after this generation, and the match that decided it."""
+    if settings.kind == "always":
+        return Standing(generation), None
+    if settings.kind == "champion":
+        match = play_duel(game, new, champion, settings.games, seed)
+        is_better = match.score >= settings.win_rate and match.wins > match.losses
+        return Standing(generation if is_better else before.champion), match
+    rollouts = before.rollouts or settings.rollouts
+    with players.find(f"uct:sims={rollouts}", game) as opponent:
+        match = play_duel(game, new, opponent, settings.games, seed)
+    passes = match.score > before.record and match.wins > match.losses
+    standing = Standing(
+        champion=generation if passes else before.champion,
+        rollouts=rollouts,
+        record=max(before.record, match.score),
+    )
+    if 1 - match.score <= LOSES_BADLY:
+        standing = Standing(standing.champion, rollouts + settings.rollouts, record=0.0)
+    return standing, match

@@ -1,0 +1,72 @@
+"""What a position teaches: the policy its search would have, and a value between its search's and the end's.
+
+The value of a position that was searched in earnest is, for the player to move at ply t,
+
+    G(t) = (1 - trust) · (what the search thought) + trust · (the discounted, signed G(t + 1))
+
+and after the last move the result itself. Trust 1 is the game's end alone, as in AlphaZero: right, but it
+blames every position for the blunders after it. A proven result is exact; nothing that came later counts.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tengen.search.result import Result
+from tengen.search.tree import DRAW, LOSS, UNKNOWN, WIN
+
+Floats = npt.NDArray[np.float32]
+
+
+def policies(result: Result) -> Floats:
+    """The search's policy, but where the root is proven, the moves that are as good as the best;  [B, A]"""
+    proven, distance = result.proven, result.distance.astype(np.int32)
+    root = result.root_proven[:, None]
+    fastest = np.where(proven == WIN, distance, np.iinfo(np.int32).max)
+    slowest = np.where(proven == LOSS, distance, -1)
+    is_best = np.where(
+        root == WIN,
+        (proven == WIN) & (fastest == fastest.min(axis=1, keepdims=True)),
+        np.where(
+            root == LOSS,
+            (proven == LOSS) & (slowest == slowest.max(axis=1, keepdims=True)),
+            (proven == DRAW) & (root == DRAW),
+        ),
+    )
+    shares = is_best / np.maximum(is_best.sum(axis=1, keepdims=True), 1)
+    return np.where(root == UNKNOWN, result.policy, shares).astype(np.float32)
+
+
+def root_values(result: Result, policy: Floats) -> Floats:
+    """What a search thought: the mean of what it found, weighted by the policy it would have;  [B]
+
+    The plain mean of all visits is too low: half of a Gumbel search looks at moves it then drops.
+    """
+    weights = np.where(result.visits > 0, policy, 0)
+    total = weights.sum(axis=1)
+    means = (weights * result.q).sum(axis=1) / np.maximum(total, 1e-9)
+    use = (result.root_proven == UNKNOWN) & (total > 0)
+    return np.where(use, means, result.values).astype(np.float32)
+
+
+def values(
+    thought: Floats,
+    is_full: npt.NDArray[np.bool_],
+    is_proven: npt.NDArray[np.bool_],
+    to_move: npt.NDArray[np.int16],
+    end: float,
+    last_to_move: int,
+    discount: float,
+    trust: float,
+) -> Floats:
+    """G of every ply of a game;  [T]. `end`: its result for `last_to_move`, who would move after it.
+    Plies searched in haste only pass on what came later."""
+    targets = np.empty(len(thought), np.float32)
+    later, later_to_move = end, last_to_move
+    for t in reversed(range(len(thought))):
+        later = discount * (later if later_to_move == to_move[t] else -later)
+        if is_proven[t]:
+            later = float(thought[t])
+        elif is_full[t]:
+            later = (1 - trust) * float(thought[t]) + trust * later
+        targets[t], later_to_move = later, int(to_move[t])
+    return targets

@@ -1,0 +1,104 @@
+"""A run's curves for TensorBoard, in runs/NAME/tensorboard: `tensorboard --logdir runs`.
+
+Losses are drawn against the learner's steps since the run began, everything else against generations. A run
+that goes on opens a new file, whose first event takes back the steps of a generation that was cut short: it
+is a session's start (SessionLog), at the step from which all is told anew. Needs neither PyTorch nor
+TensorFlow: `tensorboard` itself can write its records.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog  # type: ignore[import-untyped]
+from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
+from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
+
+from tengen.errors import UserError
+from tengen.training.run import Run
+from tengen.training.watch import Phase
+
+if TYPE_CHECKING:
+    from tengen.training.learner import Losses
+
+
+class TensorBoard:
+    """Watches a run and writes events while the with statement lasts."""
+
+    def __init__(self, run: Run) -> None:
+        self._step = sum(line["learner"]["steps"] for line in run.metrics())
+        folder = run.folder / "tensorboard"
+        name = f"events.out.tfevents.{time.time():010.0f}.{run.generation + 1:04}.{os.getpid()}"
+        try:
+            folder.mkdir(exist_ok=True)
+            self._records = RecordWriter((folder / name).open("wb"))
+        except OSError as error:
+            raise UserError(f"cannot write {folder / name}: {error.strerror}") from error
+
+    def __enter__(self) -> Self:
+        self._write(file_version="brain.Event:2")
+        self._write(step=self._step + 1, session_log=SessionLog(status=SessionLog.START))
+        self._records.flush()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._records.close()
+
+    def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
+        self._records.flush()
+
+    def played(self, shard: dict[str, Any]) -> None:
+        pass
+
+    def learned(self, losses: "Losses") -> None:
+        self._step += 1
+        self._scalars(
+            self._step,
+            {
+                "loss/policy": losses.policy,
+                "loss/value": losses.value,
+                "loss/plies_left": losses.plies_left,
+            },
+        )
+
+    def finished(self, metrics: dict[str, Any]) -> None:
+        self._scalars(metrics["generation"], scalars(metrics))
+        self._records.flush()
+
+    def _scalars(self, step: int, numbers: dict[str, float]) -> None:
+        values = [Summary.Value(tag=tag, simple_value=number) for tag, number in numbers.items()]
+        self._write(step=step, summary=Summary(value=values))
+
+    def _write(self, **fields: Any) -> None:
+        self._records.write(Event(wall_time=time.time(), **fields).SerializeToString())
+
+
+def scalars(metrics: dict[str, Any]) -> dict[str, float]:
+    """What is drawn of a generation: tags with their numbers."""
+    played, replay = metrics["selfplay"], metrics["replay"]
+    found = {"replay/window": replay["window"], "replay/total": replay["total"]}
+    if games := played.get("games"):  # none if all were on the disk already
+        seconds = max(played["seconds"], 1e-9)
+        found |= {
+            "selfplay/games_per_second": games / seconds,
+            "selfplay/simulations_per_second": played["simulations"] / seconds,
+            "selfplay/positions": played["positions"],
+            "selfplay/first_player_wins": played["first_wins"] / games,
+            "selfplay/draws": played["draws"] / games,
+            "cache/hit_rate": played["hit_rate"],
+        }
+    if "entropy" in played:
+        found["policy/entropy"] = played["entropy"]
+    return found | dict(_flat("gate", metrics.get("gate", {}))) | dict(_flat("strength", metrics["strength"]))
+
+
+def _flat(path: str, numbers: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """Every number by its path; of a rate with its interval, the rate."""
+    for name, number in numbers.items():
+        if isinstance(number, dict) and "rate" in number:
+            yield f"{path}/{name}", number["rate"]
+        elif isinstance(number, dict):
+            yield from _flat(f"{path}/{name}", number)
+        elif isinstance(number, int | float):
+            yield f"{path}/{name}", number

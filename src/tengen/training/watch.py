@@ -1,0 +1,80 @@
+"""Those who look on while a run is made: the screen, TensorBoard, yours. They change nothing.
+
+generation 7:  begin(7, "playing", 512)    played(shard) played(shard) …
+               begin(7, "learning", 96)    learned(losses) learned(losses) …
+               begin(7, "exporting")
+               begin(7, "measuring")
+               finished(metrics)
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:  # a watcher needs no PyTorch
+    from tengen.training.learner import Losses
+
+Phase = Literal["playing", "learning", "exporting", "measuring"]
+
+
+class Watcher(Protocol):
+    """What the coach tells."""
+
+    def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
+        """A phase begins: of so many games or steps; 0 where nobody counts."""
+
+    def played(self, shard: dict[str, Any]) -> None:
+        """A shard is finished: its games, moves, simulations, …"""
+
+    def learned(self, losses: "Losses") -> None:
+        """The learner took a step."""
+
+    def finished(self, metrics: dict[str, Any]) -> None:
+        """A generation is complete and on the disk; metrics is its line."""
+
+
+class Watchers:
+    """Passes on to several, or to none."""
+
+    def __init__(self, *watchers: Watcher) -> None:
+        self._watchers = watchers
+
+    def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
+        for watcher in self._watchers:
+            watcher.begin(generation, phase, total)
+
+    def played(self, shard: dict[str, Any]) -> None:
+        for watcher in self._watchers:
+            watcher.played(shard)
+
+    def learned(self, losses: "Losses") -> None:
+        for watcher in self._watchers:
+            watcher.learned(losses)
+
+    def finished(self, metrics: dict[str, Any]) -> None:
+        for watcher in self._watchers:
+            watcher.finished(metrics)
+
+
+@dataclass(frozen=True)
+class Share:
+    """From 0 to 1: how often a network does well, with the 95 % interval where it is known."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.1f} %"
+
+
+def strengths(metrics: dict[str, Any]) -> dict[str, dict[str, Share]]:
+    """{"alone": {"perfect": …, "good": …}, "uct:sims=200": {"score": …}}: the shares in a line."""
+    found: dict[str, dict[str, Share]] = {}
+    for group, numbers in metrics["strength"].items():
+        for name, number in numbers.items():
+            if isinstance(number, dict):
+                share = Share(number["rate"], number["low"], number["high"])
+                found.setdefault(group, {})[name] = share
+            elif name == "score":
+                found.setdefault(group, {})[name] = Share(number, number, number)
+    return found
