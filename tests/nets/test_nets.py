@@ -8,6 +8,7 @@ from torch import nn
 from tengen import games, nets
 from tengen.errors import UserError
 from tengen.evaluators.agreement import agreement
+from tengen.evaluators.onnx import new_session
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes, State
 from tengen.nets.export import to_int8, to_onnx
@@ -101,3 +102,21 @@ def test_wrong_names_and_settings_are_refused() -> None:
         nets.make("anysiz", game)
     with pytest.raises(UserError, match="network 'anysize' has no setting 'channel', did you mean channels"):
         nets.make("anysize", game, {"channel": 3})
+
+
+def test_chances_become_a_value_that_prefers_the_sooner_win() -> None:
+    """v = (P(win) - P(loss)) · discount ^ (plies left), and the export says it too."""
+    game = games.find("connect4")
+    net = nets.make("anysize", game, {"channels": 8, "blocks": 2, "value": "wdl", "discount": 0.9})
+    planes = np.random.default_rng(1).integers(0, 2, (20, *game.planes_shape)).astype(np.float32)
+    with torch.inference_mode():
+        output = net.eval()(torch.from_numpy(planes[:, net.planes]))
+    assert output.outcomes is not None and output.plies_left is not None
+    chances = output.outcomes.softmax(dim=1)
+    expected = (chances[:, 0] - chances[:, 2]) * 0.9**output.plies_left
+    assert torch.allclose(output.value, expected)
+    session = new_session(to_onnx(net, planes))
+    assert [one.name for one in session.get_outputs()] == ["logits", "value", "plies_left"]
+    assert session.run(["value"], {"planes": planes[:, net.planes]})[0] == pytest.approx(
+        output.value.numpy(), abs=1e-5
+    )

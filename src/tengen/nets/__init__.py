@@ -2,6 +2,7 @@
 
 import inspect
 from importlib import import_module
+from typing import Any
 
 import torch
 
@@ -19,7 +20,7 @@ REGISTRY = {  # name: where its class is
 }
 
 
-def make(name: str, game: Game, settings: dict[str, int] | None = None, seed: int = 0) -> Net:
+def make(name: str, game: Game, settings: dict[str, Any] | None = None, seed: int = 0) -> Net:
     """A network with random weights for a game: `make("anysize", game, {"channels": 64, "blocks": 5})`."""
     if name not in REGISTRY:
         hint = did_you_mean(name, REGISTRY)

@@ -8,6 +8,7 @@ The first convolution reaches three cells, so that a row of five along an edge i
 import torch
 from torch import Tensor, nn
 
+from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.nets.net import Net, Output, ResidualBlock, conv
 
@@ -18,9 +19,24 @@ PLIES_SCALE = 20.0  # the plies left are learned in units of this
 class AnySize(Net):
     """Width and depth as you like."""
 
-    def __init__(self, game: Game, channels: int = 64, blocks: int = 5, pool_every: int = 2) -> None:
-        """pool_every: every so many blocks, one pools over the whole board."""
+    def __init__(
+        self,
+        game: Game,
+        channels: int = 64,
+        blocks: int = 5,
+        pool_every: int = 2,
+        value: str = "scalar",
+        discount: float = 1.0,
+    ) -> None:
+        """pool_every: every so many blocks, one pools over the whole board. value: scalar, learned with the
+        discount in it; or wdl, the chances of win, draw and loss, made one value by
+
+            v = (P(win) - P(loss)) · discount ^ (plies left)          so that a search prefers the sooner win
+        """
         super().__init__(game)
+        if value not in ("scalar", "wdl"):
+            raise UserError(f"network 'anysize': value is scalar or wdl, got '{value}'")
+        self.is_wdl, self.discount = value == "wdl", discount
         self.planes = tuple(plane for plane in range(game.num_planes) if plane != LAST_MOVE)
         self.first = nn.Sequential(conv(len(self.planes), channels, size=7), nn.ReLU())
         self.trunk = nn.Sequential(
@@ -30,14 +46,19 @@ class AnySize(Net):
             )
         )
         self.policy = PolicyHead(channels, game)
-        self.value = nn.Sequential(nn.Linear(2 * channels, 64), nn.ReLU(), nn.Linear(64, 2))
+        numbers = 4 if self.is_wdl else 2  # the value, or three chances; and the plies left
+        self.value = nn.Sequential(nn.Linear(2 * channels, 64), nn.ReLU(), nn.Linear(64, numbers))
 
     def forward(self, planes: Tensor) -> Output:
         x = self.trunk(self.first(planes))
         pooled = pool(x)
-        value, plies = self.value(pooled).unbind(dim=1)
-        plies_left = nn.functional.softplus(plies) * PLIES_SCALE
-        return Output(self.policy(x, pooled), torch.tanh(value), plies_left)
+        heads = self.value(pooled)
+        plies_left = nn.functional.softplus(heads[:, -1]) * PLIES_SCALE
+        if not self.is_wdl:
+            return Output(self.policy(x, pooled), torch.tanh(heads[:, 0]), plies_left)
+        chances = heads[:, :3].softmax(dim=1)
+        value = (chances[:, 0] - chances[:, 2]) * self.discount**plies_left
+        return Output(self.policy(x, pooled), value, plies_left, heads[:, :3])
 
 
 class PoolingBlock(nn.Module):

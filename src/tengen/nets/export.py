@@ -34,7 +34,7 @@ def to_onnx(net: Net, planes: Planes) -> bytes:
     folded = _without_batch_norm(net)
     sample = torch.from_numpy(np.ascontiguousarray(planes[:, net.planes]))
     with torch.inference_mode():
-        expected = [part for part in folded(sample) if part is not None]
+        expected = [part for part in folded(sample)[: len(OUTPUTS)] if part is not None]
     names = OUTPUTS[: len(expected)]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter(

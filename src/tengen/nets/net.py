@@ -18,6 +18,7 @@ class Output(NamedTuple):
     logits: Tensor  # [B, A]
     value: Tensor  # [B]
     plies_left: Tensor | None = None  # [B], until the end of the game; None if the network does not say
+    outcomes: Tensor | None = None  # [B, 3], logits of win, draw, loss, if the value is made of them
 
 
 class Net(nn.Module):

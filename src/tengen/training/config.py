@@ -20,6 +20,7 @@ class Network:
     name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which take no sizes
     channels: int = 48  # width of anysize
     blocks: int = 5  # its depth
+    value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: chances of win, draw and loss, and how soon
 
 
 @dataclass(frozen=True)

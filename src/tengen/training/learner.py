@@ -1,14 +1,15 @@
 """Learning: loss = (z - v)² + cross-entropy of the policy + a little for the plies left; L2 by decay."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.optim.swa_utils import AveragedModel
 
 from tengen.games.batch import lift
 from tengen.games.game import Game
@@ -21,11 +22,12 @@ from tengen.nets.checkpoint import (
     with_prefix,
     without_prefix,
 )
-from tengen.nets.net import Net
+from tengen.nets.net import Net, Output
 from tengen.training.config import Learner as Settings
 from tengen.training.record import Positions
 
 PLIES_WEIGHT = 0.05  # of the loss of the plies left
+WARM_UP = 10  # steps after which the average is of half of those so far, or so
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Learner:
             self._optimizer = torch.optim.SGD(groups, lr=settings.learning_rate, momentum=0.9, nesterov=True)
         self._average = AveragedModel(
             net,
-            multi_avg_fn=get_ema_multi_avg_fn(settings.average),  # type: ignore[no-untyped-call]
+            multi_avg_fn=average_with(settings.average),
             use_buffers=True,
         )
         self._rules = lift(game)
@@ -82,15 +84,8 @@ class Learner:
             group["lr"] = rate
         self.net.train()
         sums = np.zeros(3)
-        for planes, policies, values, plies in self._batches(positions, steps, np.random.default_rng(seed)):
-            output = self.net(planes)
-            losses = [
-                -(policies * functional.log_softmax(output.logits, dim=1)).sum(dim=1).mean(),
-                functional.mse_loss(output.value, values),
-                torch.zeros(()),
-            ]
-            if output.plies_left is not None:
-                losses[2] = functional.smooth_l1_loss(output.plies_left / PLIES_SCALE, plies / PLIES_SCALE)
+        for batch in self._batches(positions, steps, np.random.default_rng(seed)):
+            losses = losses_of(self.net(batch.planes), batch)
             self._optimizer.zero_grad(set_to_none=True)
             (losses[0] + losses[1] + PLIES_WEIGHT * losses[2]).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
@@ -120,9 +115,7 @@ class Learner:
         left = (1 - progress) / max(self.settings.final_share, 1e-9)
         return float(np.clip(left, 0.05, 1.0))
 
-    def _batches(
-        self, positions: Positions, steps: int, random: np.random.Generator
-    ) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+    def _batches(self, positions: Positions, steps: int, random: np.random.Generator) -> Iterator["Batch"]:
         """Random positions, each seen through a random symmetry."""
         sums = np.cumsum(positions.weights, dtype=np.float64)
         symmetries, cells = self.game.symmetries, self.game.cells
@@ -145,9 +138,47 @@ class Learner:
                 policies, symmetries.actions[turns].astype(np.int64), positions.policies[rows], axis=1
             )
             self._rules.planes(states, planes)
-            yield (
+            yield Batch(
                 torch.from_numpy(planes[:, self.net.planes]).to(memory_format=torch.channels_last),
                 torch.from_numpy(policies),
                 torch.from_numpy(positions.values[rows]),
+                torch.from_numpy(positions.outcomes[rows]),
                 torch.from_numpy(positions.plies_left[rows]),
             )
+
+
+class Batch(NamedTuple):
+    """B positions to learn from, at once."""
+
+    planes: Tensor  # [B, C, H, W]
+    policies: Tensor  # [B, A]
+    values: Tensor  # [B]
+    outcomes: Tensor  # [B, 3]
+    plies_left: Tensor  # [B]
+
+
+def losses_of(output: Output, batch: Batch) -> list[Tensor]:
+    """Of policy, value and plies left, means over the batch."""
+    policy = -(batch.policies * functional.log_softmax(output.logits, dim=1)).sum(dim=1).mean()
+    if output.outcomes is None:
+        value = functional.mse_loss(output.value, batch.values)
+    else:
+        value = -(batch.outcomes * functional.log_softmax(output.outcomes, dim=1)).sum(dim=1).mean()
+    if output.plies_left is None:
+        return [policy, value, torch.zeros(())]
+    plies_left = functional.smooth_l1_loss(output.plies_left / PLIES_SCALE, batch.plies_left / PLIES_SCALE)
+    return [policy, value, plies_left]
+
+
+def average_with(decay: float) -> Callable[[Sequence[Tensor], Sequence[Tensor], Tensor | int], None]:
+    """Moves averages towards the weights after a step; at first faster, to leave the random ones behind."""
+
+    def update(averages: Sequence[Tensor], weights: Sequence[Tensor], steps: Tensor | int) -> None:
+        share = 1 - min(decay, (1 + int(steps)) / (WARM_UP + int(steps)))
+        for average, new in zip(averages, weights, strict=True):
+            if average.is_floating_point():
+                average.lerp_(new, share)
+            else:
+                average.copy_(new)  # batch normalisation counts its batches
+
+    return update

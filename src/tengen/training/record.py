@@ -15,6 +15,7 @@ class Positions:
     states: State  # [N, S]
     policies: npt.NDArray[np.float32]  # [N, A], the search's improved policy
     values: npt.NDArray[np.float32]  # [N], what targets.py makes of the search and the game's end
+    outcomes: npt.NDArray[np.float32]  # [N, 3], the same undiscounted: shares of win, draw and loss
     plies_left: npt.NDArray[np.float32]  # [N], to the end of the game
     weights: npt.NDArray[np.float32]  # [N], how many equal positions were merged into this one
 
@@ -55,6 +56,7 @@ def merged(positions: Positions) -> Positions:
         states=positions.states[first],
         policies=mean(positions.policies),
         values=mean(positions.values),
+        outcomes=mean(positions.outcomes),
         plies_left=mean(positions.plies_left),
         weights=counts.astype(np.float32),
     )

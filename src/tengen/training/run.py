@@ -139,5 +139,7 @@ class Run:
 
 def settings_of(config: Config) -> dict[str, Any]:
     """For a card."""
-    network = asdict(config.network)
-    return network if config.network.name == "anysize" else {"name": network["name"]}
+    network: dict[str, Any] = asdict(config.network)
+    if config.network.name != "anysize":
+        return {"name": network["name"]}
+    return network | ({"discount": config.selfplay.discount} if config.network.value == "wdl" else {})

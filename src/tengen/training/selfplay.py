@@ -71,6 +71,7 @@ class _Game:
             states=states[full],
             policies=np.stack(self.policies)[full],
             values=values[full],
+            outcomes=targets.outcomes(value, int(last[TO_MOVE]), states[full, TO_MOVE]),
             plies_left=(len(states) - full).astype(np.float32),
             weights=np.ones(len(full), np.float32),
         )

@@ -48,6 +48,12 @@ def root_values(result: Result, policy: Floats) -> Floats:
     return np.where(use, means, result.values).astype(np.float32)
 
 
+def outcomes(end: float, last_to_move: int, to_move: npt.NDArray[np.int16]) -> Floats:
+    """How a game ended, for those who were to move: one of win, draw and loss is 1;  [T, 3]"""
+    results = np.where(to_move == last_to_move, end, -end)
+    return np.stack((results > 0, results == 0, results < 0), axis=1).astype(np.float32)
+
+
 def values(
     thought: Floats,
     is_full: npt.NDArray[np.bool_],
