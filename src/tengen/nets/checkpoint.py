@@ -35,7 +35,7 @@ def load_net(folder: Path) -> Net:
 
 def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     """A file that is there whole or not at all."""
-    whole = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+    whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     files.write_bytes(path, safetensors.torch.save(whole))
 
 

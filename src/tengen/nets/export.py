@@ -109,7 +109,7 @@ class _Tuple(nn.Module):
 
 def _without_batch_norm(net: Net) -> Net:
     """A copy for playing, each batch normalisation folded into the layer before it."""
-    folded = copy.deepcopy(net).eval()
+    folded = copy.deepcopy(net).cpu().eval()
     _fold(folded)
     return folded
 

@@ -27,7 +27,8 @@ class Network:
 class SelfPlay:
     games: int = 512  # a generation: many short generations learn faster than few long ones
     games_a_shard: int = 256  # played in one batch by one worker; the records depend on the shard alone
-    search: Literal["gumbel", "puct"] = "gumbel"
+    at_once: int = 128  # games in a batch: more make a CPU hardly faster, and the end of a shard slower
+    search: Literal["gumbel", "puct"] = "gumbel"  # gumbel learns from few simulations; puct as in the papers
     simulations: int = 32  # of a move that is learned from
     simulations_rise: float = 0.0  # more of them a generation, up to four times as many
     fast_simulations: int = 8  # of the other moves, which only get the game on
@@ -43,7 +44,13 @@ class SelfPlay:
     dirichlet_fraction: float = 0.25
     temperature_plies: int = 10  # PUCT: moves drawn by visits
     cache_positions: int = 200_000  # remembered evaluations, a worker
-    precision: Literal["fp32", "int8"] = "int8"  # int8 only where it says what fp32 says
+    precision: Literal["auto", "fp32", "int8"] = "auto"  # a probe decides when the run begins
+    device: str = "cpu"  # where its network is evaluated: cpu (ONNX Runtime), cuda, mps or auto (PyTorch)
+
+    @property
+    def num_shards(self) -> int:
+        """Of a generation."""
+        return -(-self.games // self.games_a_shard)
 
 
 @dataclass(frozen=True)
@@ -55,14 +62,15 @@ class Replay:
 @dataclass(frozen=True)
 class Learner:
     batch_size: int = 256  # positions
-    passes: float = 3.0  # over each new position
+    passes: float = 4.0  # over each new position: about as much time as its game took
     optimizer: Literal["adamw", "sgd"] = "adamw"
     learning_rate: float = 2e-3
     final_share: float = 0.3  # of the run in which the learning rate falls to a twentieth
     weight_decay: float = 1e-4  # the L2 term
     clip: float = 1.0  # norm of the gradient
     average: float = 0.99  # of the weights, a step: the network that plays
-    threads: int = 2  # results depend on it, so it is a setting
+    threads: int = 2  # of the CPU; results depend on it, so it is a setting
+    device: str = "cpu"  # or cuda, mps, auto
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ class Gate:
 class Measure:
     """How strong the network has become. Nothing of it is learned from."""
 
-    every: int = 5  # generations
+    every: int = 5  # generations; 0: never
     positions: int = 300  # scored ones (Connect 4)
     simulations: int = 64  # a move
     opponents: str = "uct:sims=200"  # players to meet, apart by spaces

@@ -17,7 +17,10 @@ from tengen.arena.duel import Duel, play_duel
 from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.players.player import Player
-from tengen.training.config import Gate
+from tengen.players.zero import Zero
+from tengen.training.config import Config, Gate
+from tengen.training.exporting import Exports
+from tengen.training.run import Run
 
 FILE = "gate.json"
 LOSES_BADLY = 0.1  # the score of UCT at which it gets more simulations
@@ -42,10 +45,20 @@ class Standing:
             raise UserError(f"{checkpoint / FILE} is damaged: {error}") from None
 
 
+def judge(
+    run: Run, config: Config, game: Game, before: Standing, generation: int, exports: Exports
+) -> tuple[Standing, Duel | None]:
+    """Does the new network become the champion? Where the gate stands then, and the match that decided it."""
+    sims = config.gate.simulations
+    new = Zero.of(game, exports.playing, exports.card, sims)
+    with new, run.player(before.champion, game, sims) as champion:
+        return decide(config.gate, game, before, generation, new, champion, seed=config.seed + generation)
+
+
 def decide(
     settings: Gate, game: Game, before: Standing, generation: int, new: Player, champion: Player, seed: int
 ) -> tuple[Standing, Duel | None]:
-    """Where the gate stands after this generation, and the match that decided it."""
+    """The same, when both can play."""
     if settings.kind == "always":
         return Standing(generation), None
     if settings.kind == "champion":

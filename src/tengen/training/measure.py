@@ -12,7 +12,18 @@ from tengen.evaluators.onnx import NetworkFile
 from tengen.games.game import Game
 from tengen.players.player import Player
 from tengen.players.zero import Zero
-from tengen.training.config import Measure
+from tengen.training.config import Config, Measure
+from tengen.training.exporting import Exports
+from tengen.training.run import Run
+
+
+def strength_of(run: Run, config: Config, game: Game, generation: int, exports: Exports) -> dict[str, Any]:
+    """Every few generations, how strong the network is; {} in between."""
+    every = config.measure.every
+    if every == 0 or generation % every:
+        return {}
+    with run.player(generation - every, game, config.measure.simulations) as before:
+        return measure(config.measure, game, exports.playing, exports.card, before)
 
 
 def measure(settings: Measure, game: Game, network: NetworkFile, card: Card, before: Zero) -> dict[str, Any]:

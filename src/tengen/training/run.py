@@ -4,7 +4,7 @@
     metrics.jsonl                      a line for each generation, written just before its card
     replay/0007/shard-000.safetensors  the games of generation 7
     checkpoints/0007/                  what was learned from them; 0000 is random
-        weights.safetensors            to go on learning (kept for the last two)
+        weights.safetensors            to go on learning (kept for the last two and the champion)
         net.onnx int8.onnx card.json   to play
         gate.json                      who is champion now
     games/0007.txt                     one of them, to look at
@@ -79,14 +79,17 @@ class Run:
         cards = (self.folder / "checkpoints").glob("[0-9]*/card.json")
         return max((int(card.parent.name) for card in cards), default=-1)
 
-    def save_checkpoint(self, generation: int, networks: dict[str, bytes], card: Card) -> None:
-        """The files to play, the card last; older weights go."""
+    def save_checkpoint(self, generation: int, networks: dict[str, bytes], card: Card, champion: int) -> None:
+        """The files to play, the card last. Then a new champion takes its place, and older weights go."""
         folder = self.checkpoint(generation)
         for precision, data in networks.items():
             files.write_bytes(folder / FILES[precision], data)
         files.write_text(folder / "card.json", card.to_text())
-        for old in range(max(0, generation - KEPT_WEIGHTS - 3), generation - KEPT_WEIGHTS + 1):
-            (self.checkpoint(old) / "weights.safetensors").unlink(missing_ok=True)
+        if champion == generation:
+            self.promote(generation, card)
+        for old in range(generation - KEPT_WEIGHTS + 1):
+            if old != champion:
+                (self.checkpoint(old) / "weights.safetensors").unlink(missing_ok=True)
 
     def save_sample(self, generation: int, game: str) -> None:
         """A game of the generation, to look at."""
@@ -103,8 +106,8 @@ class Run:
         new = self.folder / ".best"
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir()
-        for name in FILES.values():
-            shutil.copyfile(self.checkpoint(generation) / name, new / name)
+        for file in self.checkpoint(generation).glob("*.onnx"):
+            shutil.copyfile(file, new / file.name)
         files.write_text(new / "card.json", card.to_text())
         old = self.folder / ".old"
         shutil.rmtree(old, ignore_errors=True)

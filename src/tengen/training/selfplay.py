@@ -25,8 +25,6 @@ from tengen.training.record import Positions, join
 
 Floats = npt.NDArray[np.float32]
 
-AT_ONCE = 128  # games in a batch: more make the network hardly faster, and the end of a shard slower
-
 
 @dataclass(frozen=True)
 class ShardStats:
@@ -82,7 +80,7 @@ def play_shard(
 ) -> tuple[Positions, ShardStats]:
     """Plays games to their end. `seed`: the numbers that name the shard."""
     random, rules = np.random.default_rng(seed), lift(game)
-    slots = min(AT_ONCE, num_games)
+    slots = min(settings.at_once, num_games)
     searches = {
         budget: Search(game, evaluator, _search(settings), slots, budget, discount=settings.discount)
         for budget in (simulations, settings.fast_simulations)

@@ -7,8 +7,10 @@ from typing import Any
 
 from tengen import games
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import Precision, read_network
+from tengen.evaluators.card import Precision, read_card, read_network
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.onnx import OnnxEvaluator
+from tengen.games.game import Game
 from tengen.training import replay
 from tengen.training.config import SelfPlay
 from tengen.training.selfplay import play_shard
@@ -47,12 +49,11 @@ class SelfPlayWork:
 
     def __call__(self, task: ShardTask) -> dict[str, Any]:
         game = games.find(self._game)
-        network = read_network(task.checkpoint, task.precision)
         evaluator = CachedEvaluator(
-            OnnxEvaluator(game, network),
+            self._network(game, task),
             game,
             self._settings.cache_positions,
-            sees_last_move=LAST_MOVE in network.planes,
+            sees_last_move=LAST_MOVE in read_card(task.checkpoint).planes,
         )
         positions, stats = play_shard(
             game, evaluator, self._settings, task.simulations, task.games, list(task.seed)
@@ -60,3 +61,11 @@ class SelfPlayWork:
         task.file.parent.mkdir(parents=True, exist_ok=True)
         replay.save(task.file, positions)
         return {**asdict(stats), "positions": len(positions), "hit_rate": evaluator.hit_rate}
+
+    def _network(self, game: Game, task: ShardTask) -> Evaluator:
+        if self._settings.device == "cpu":
+            return OnnxEvaluator(game, read_network(task.checkpoint, task.precision))
+        from tengen.nets.checkpoint import load_net
+        from tengen.nets.evaluator import TorchEvaluator, find_device
+
+        return TorchEvaluator(game, load_net(task.checkpoint), find_device(self._settings.device))

@@ -1,0 +1,97 @@
+"""The files of a checkpoint: the weights to go on learning, two exports to play with, and the card."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tengen.evaluators.agreement import agreement
+from tengen.evaluators.card import Card, Precision
+from tengen.evaluators.onnx import NetworkFile
+from tengen.evaluators.probe import probe
+from tengen.games.batch import lift
+from tengen.games.game import Game, Planes, State
+from tengen.nets.export import to_int8, to_onnx
+from tengen.training.config import Config
+from tengen.training.learner import Learner
+from tengen.training.replay import Replay
+from tengen.training.run import Run, settings_of
+
+CALIBRATION = 1024  # positions for int8
+
+
+@dataclass(frozen=True)
+class Exports:
+    """A network for playing, in one precision or both; the card says which plays."""
+
+    card: Card
+    networks: dict[str, bytes]
+    notes: dict[str, Any]  # how far the two agree, for the metrics
+
+    @property
+    def playing(self) -> NetworkFile:
+        return NetworkFile(self.networks[self.card.precision], self.card.planes)
+
+
+def export(
+    run: Run, config: Config, game: Game, learner: Learner, replay: Replay, generation: int
+) -> Exports:
+    """Writes the weights and makes the rest. If the run chose int8, it plays when it says what fp32 says."""
+    folder = run.checkpoint(generation)
+    folder.mkdir(parents=True, exist_ok=True)
+    learner.save(folder / "weights.safetensors")
+    net = learner.player
+    planes = sample_planes(game, replay, [config.seed, generation, 2])
+    networks = {"fp32": to_onnx(net, planes[:256])}
+    precision: Precision = "fp32"
+    notes: dict[str, Any] = {}
+    if config.selfplay.precision == "int8":
+        seen = np.ascontiguousarray(planes[:, net.planes])
+        networks["int8"] = to_int8(networks["fp32"], seen)
+        agrees = agreement(networks["fp32"], networks["int8"], seen)
+        precision, notes = "int8" if agrees.is_close else "fp32", asdict(agrees)
+    card = Card(
+        game=game.name,
+        network=settings_of(config),
+        planes=net.planes,
+        generation=generation,
+        discount=config.selfplay.discount,
+        precision=precision,
+        c_scale=config.selfplay.c_scale,
+    )
+    return Exports(card, networks, notes | {"precision": precision})
+
+
+def with_precision(config: Config, game: Game, learner: Learner) -> tuple[Config, str]:
+    """The settings with "auto" made int8 or fp32 by a probe of this machine, and why."""
+    if config.selfplay.precision != "auto":
+        return config, f"{config.selfplay.precision} was asked for"
+    planes = sample_planes(game, Replay(config.replay), [config.seed, 0, 3])
+    fp32 = to_onnx(learner.player, planes[:256])
+    seen = np.ascontiguousarray(planes[:, learner.player.planes])
+    found = probe(fp32, to_int8(fp32, seen), seen)
+    return replace(config, selfplay=replace(config.selfplay, precision=found.precision)), found.reason
+
+
+def sample_planes(game: Game, replay: Replay, seed: list[int]) -> Planes:
+    """Planes of positions like those that will be met."""
+    random = np.random.default_rng(seed)
+    if replay.total:
+        positions = replay.positions()
+        states = positions.states[random.integers(len(positions), size=CALIBRATION)]
+    else:
+        states = np.stack([_wander(game, random) for _ in range(CALIBRATION)])
+    planes = np.zeros((len(states), *game.planes_shape), np.float32)
+    lift(game).planes(states, planes)
+    return planes
+
+
+def _wander(game: Game, random: np.random.Generator) -> State:
+    """A position somewhere in a random game."""
+    state, length = game.new_state(), int(random.integers(game.rows * game.cols))
+    for _ in range(length):
+        after = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
+        if game.outcome(after)[0]:
+            break
+        state = after
+    return state
