@@ -47,8 +47,11 @@ class Zero(Player):
             raise UserError(f"player 'zero': precision is fp32 or int8, got '{precision}'")
         if sims < 1:
             raise UserError(f"player 'zero': sims is 1 or more, got {sims}")
-        folder = find_network(path, game)
-        self._equip(read_network(folder, precision), read_card(folder), search)  # type: ignore[arg-type]
+        folder = find_network(path or f"zoo/{game.name}")
+        card = read_card(folder)
+        if card.game != game.name:
+            raise UserError(f"the network in {folder} plays {card.game}, not {game.name}")
+        self._equip(read_network(folder, precision), card, search)  # type: ignore[arg-type]
         self._sims, self._seconds = sims, seconds
         self._leaves = leaves if search == "puct" else 1
         self._fours = Fours(game) if vcf else None
@@ -129,14 +132,9 @@ class Zero(Player):
         return self._searches[num_trees]
 
 
-def find_network(path: str, game: Game) -> Path:
+def find_network(path: str) -> Path:
     """The folder of a network: one of the zoo, a run's best, or a folder itself."""
-    if not path:
-        path = f"zoo/{game.name}"
     folder = ZOO / path.removeprefix("zoo/") if path.startswith("zoo/") else Path(path)
     if (folder / "best" / "card.json").is_file():
         folder = folder / "best"
-    card = read_card(folder)
-    if card.game != game.name:
-        raise UserError(f"the network in {folder} plays {card.game}, not {game.name}")
     return folder

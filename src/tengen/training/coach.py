@@ -8,6 +8,8 @@ from dataclasses import asdict
 
 from tengen import games, nets
 from tengen.games.game import Game
+from tengen.nets.checkpoint import load_net
+from tengen.players.zero import find_network
 from tengen.training import replay as positions_files
 from tengen.training.exporting import export, with_precision
 from tengen.training.gate import Standing, judge
@@ -69,6 +71,8 @@ def start_or_resume(run: Run, game: Game) -> tuple[Learner, Replay, Standing]:
     learner = Learner(game, nets.make(config.network.name, game, settings, config.seed), config.learner)
     replay = Replay(config.replay)
     if run.generation < 0:
+        if config.network.start:
+            learner.begin_with(load_net(find_network(config.network.start)))
         config, _ = with_precision(config, game, learner)
         run.configure(config)
         exports = export(run, config, game, learner, replay, generation=0)

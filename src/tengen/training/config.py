@@ -1,8 +1,12 @@
-"""Every setting of a training run. A TOML file per game overrides the defaults, `--set section.key=value` it.
+"""Every setting of a training run: the defaults here, over them a file per game, a preset, and `--set`.
 
-The comments say the unit and the reason; a run keeps all its settings in config.toml.
+    defaults  ◄  configs/connect4.toml  ◄  --preset night  ◄  --set learner.batch_size=512
+
+Each comment is the setting's unit and reason; the file that a run keeps of its settings repeats them.
 """
 
+import inspect
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -17,10 +21,11 @@ CONFIGS = Path(__file__).parent.parent / "configs"
 
 @dataclass(frozen=True)
 class Network:
-    name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which take no sizes
+    name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which have their own sizes
     channels: int = 48  # width of anysize
     blocks: int = 5  # its depth
     value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: chances of win, draw and loss, and how soon
+    start: str = ""  # a run or a network whose weights it begins with, of any board size; else random ones
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,10 @@ class SelfPlay:
     considered: int = 16  # Gumbel: candidates at the root
     c_visit: float = 50.0  # Gumbel: σ(q) = (c_visit + max N) · c_scale · q
     c_scale: float = 0.1  # 0.02 hardly learns
-    c_puct: float = 1.5  # PUCT
-    dirichlet_alpha: float = 0.3  # PUCT: noise at the root
-    dirichlet_fraction: float = 0.25
-    temperature_plies: int = 10  # PUCT: moves drawn by visits
+    c_puct: float = 1.5  # PUCT: what a prior is worth against a value
+    dirichlet_alpha: float = 0.3  # PUCT: noise at the root, about 10 / the number of moves
+    dirichlet_fraction: float = 0.25  # PUCT: its share
+    temperature_plies: int = 10  # PUCT: the first moves are drawn by visits
     cache_positions: int = 200_000  # remembered evaluations, a worker
     precision: Literal["auto", "fp32", "int8"] = "auto"  # a probe decides when the run begins
     device: str = "cpu"  # where its network is evaluated: cpu (ONNX Runtime), cuda, mps or auto (PyTorch)
@@ -61,10 +66,10 @@ class Replay:
 
 @dataclass(frozen=True)
 class Learner:
-    batch_size: int = 256  # positions
+    batch_size: int = 256  # positions a step
     passes: float = 4.0  # over each new position: about as much time as its game took
-    optimizer: Literal["adamw", "sgd"] = "adamw"
-    learning_rate: float = 2e-3
+    optimizer: Literal["adamw", "sgd"] = "adamw"  # sgd: with momentum 0.9, as in the papers; slower here
+    learning_rate: float = 0.002  # of adamw; sgd wants ten times as much
     final_share: float = 0.3  # of the run in which the learning rate falls to a twentieth
     weight_decay: float = 1e-4  # the L2 term
     clip: float = 1.0  # norm of the gradient
@@ -127,7 +132,7 @@ class Config:
     measure: Measure = field(default_factory=Measure)
 
 
-SECTIONS = {
+SECTIONS: dict[str, Any] = {
     "length": Length,
     "network": Network,
     "selfplay": SelfPlay,
@@ -137,13 +142,75 @@ SECTIONS = {
     "measure": Measure,
 }
 
+PRESETS: dict[str, dict[str, Any]] = {  # over a game's file: for how long, and on what
+    "minutes": {"length.minutes": 10, "length.generations": 0, "network.channels": 32, "network.blocks": 4},
+    "hour": {"length.minutes": 60, "length.generations": 0, "network.channels": 48, "network.blocks": 5},
+    "night": {
+        "length.minutes": 480,
+        "length.generations": 0,
+        "network.channels": 64,
+        "network.blocks": 6,
+        "selfplay.simulations": 48,
+    },
+    "gpu": {
+        "length.minutes": 480,
+        "length.generations": 0,
+        "network.channels": 128,
+        "network.blocks": 10,
+        "selfplay.simulations": 64,
+        "selfplay.games": 4096,
+        "selfplay.games_a_shard": 2048,
+        "selfplay.at_once": 1024,
+        "selfplay.device": "auto",
+        "learner.device": "auto",
+        "learner.batch_size": 1024,
+    },
+}
 
-def load(game: str, settings: Iterable[str] = (), seed: int = 0) -> Config:
-    """The defaults, then the file of the game if there is one, then `section.key=value`."""
+LEAST = {  # where 0 makes no sense
+    "network.channels": 1,
+    "network.blocks": 1,
+    "selfplay.games": 1,
+    "selfplay.games_a_shard": 1,
+    "selfplay.at_once": 1,
+    "selfplay.simulations": 2,
+    "selfplay.fast_simulations": 2,
+    "selfplay.full_share": 0.01,
+    "selfplay.discount": 0.01,
+    "selfplay.considered": 2,
+    "selfplay.cache_positions": 1,
+    "learner.batch_size": 2,
+    "learner.passes": 0.01,
+    "learner.threads": 1,
+    "gate.games": 2,
+    "gate.simulations": 1,
+    "gate.rollouts": 1,
+    "measure.simulations": 2,
+}
+SHARES = (  # at most 1
+    "selfplay.full_share",
+    "selfplay.discount",
+    "selfplay.trust",
+    "selfplay.dirichlet_fraction",
+    "replay.share",
+    "learner.final_share",
+    "learner.average",
+    "gate.win_rate",
+)
+
+
+def load(game: str, settings: Iterable[str] = (), seed: int = 0, preset: str | None = None) -> Config:
+    """The defaults, then the file of the game if there is one, a preset, and each `section.key=value`."""
     config = Config(game, seed)
     file = CONFIGS / f"{game}.toml"
     if file.is_file():
         config = from_toml(file.read_text(encoding="utf-8"), config, file.name)
+    if preset is not None and preset not in PRESETS:
+        hint = did_you_mean(preset, PRESETS)
+        raise UserError(f"no preset '{preset}'{hint or ': there are ' + ', '.join(PRESETS)}")
+    for name, value in PRESETS.get(preset or "", {}).items():
+        section, _, key = name.partition(".")
+        config = _with(config, section, key, value)
     for setting in settings:
         name, equals, text = setting.partition("=")
         section, dot, key = name.strip().partition(".")
@@ -171,12 +238,18 @@ def from_toml(text: str, base: Config, name: str) -> Config:
 
 
 def to_toml(config: Config) -> str:
-    """All settings, as a file."""
+    """All settings, as a file; each with its comment."""
     lines = [f'game = "{config.game}"', f"seed = {config.seed}"]
-    for section in SECTIONS:
+    for section, kind in SECTIONS.items():
         lines += ["", f"[{section}]"]
-        lines += [f"{key} = {_literal(value)}" for key, value in asdict(getattr(config, section)).items()]
+        settings, why = asdict(getattr(config, section)), reasons(kind)
+        lines += [f"{key} = {_literal(value)}  # {why[key]}" for key, value in settings.items()]
     return "\n".join(lines) + "\n"
+
+
+def reasons(kind: type) -> dict[str, str]:
+    """The comment of each setting of a section, from the source above."""
+    return dict(re.findall(r"^    (\w+): .+?  # (.+)$", inspect.getsource(kind), re.MULTILINE))
 
 
 def _with(config: Config, section: str, key: str, value: Any) -> Config:
@@ -199,6 +272,7 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
             hint = did_you_mean(str(value), choices)
             raise UserError(f"{name} is one of {', '.join(choices)}, got '{value}'{hint}")
         return value
+    least, most = LEAST.get(name, 0), 1 if name in SHARES else 1e12
     wanted = {int: "a whole number", float: "a number", str: "text"}[kind]
     try:
         if isinstance(value, bool) or (kind is int and isinstance(value, float)):
@@ -206,8 +280,9 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
         number = kind(value)
     except (TypeError, ValueError):
         raise UserError(f"{name} is {wanted}, got '{value}'") from None
-    if kind is not str and not 0 <= number < 1e12:
-        raise UserError(f"{name} is {wanted} from 0 up, got {value}")
+    if kind is not str and not least <= number <= most:
+        span = f"from {least} to 1" if most == 1 else f"from {least} up"
+        raise UserError(f"{name} is {wanted} {span}, got {value}")
     return number
 
 

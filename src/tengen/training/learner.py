@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel
 
+from tengen.errors import UserError
 from tengen.games.batch import lift
 from tengen.games.game import Game
 from tengen.nets.anysize import PLIES_SCALE
@@ -98,6 +99,15 @@ class Learner:
             sums += found
             after_step(Losses(*found))
         return Losses(*(float(mean) for mean in sums / max(steps, 1)))
+
+    def begin_with(self, other: Net) -> None:
+        """Takes over the weights of a network, perhaps of another board size."""
+        try:
+            self.net.load_state_dict(other.state_dict())
+            self.player.load_state_dict(other.state_dict())
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise UserError(f"these weights do not fit the network of this run: {reason}") from None
 
     def save(self, path: Path) -> None:
         save_tensors(

@@ -28,6 +28,7 @@ from tengen.games.game import Game
 from tengen.players.zero import Zero
 from tengen.training.config import Config, from_toml, to_toml
 
+WEIGHTS = "weights.safetensors"
 KEPT_WEIGHTS = 2  # the newest checkpoints that can be learned on from
 
 
@@ -89,7 +90,7 @@ class Run:
             self.promote(generation, card)
         for old in range(generation - KEPT_WEIGHTS + 1):
             if old != champion:
-                (self.checkpoint(old) / "weights.safetensors").unlink(missing_ok=True)
+                (self.checkpoint(old) / WEIGHTS).unlink(missing_ok=True)
 
     def save_sample(self, generation: int, game: str) -> None:
         """A game of the generation, to look at."""
@@ -108,6 +109,7 @@ class Run:
         new.mkdir()
         for file in self.checkpoint(generation).glob("*.onnx"):
             shutil.copyfile(file, new / file.name)
+        shutil.copyfile(self.checkpoint(generation) / WEIGHTS, new / WEIGHTS)
         files.write_text(new / "card.json", card.to_text())
         old = self.folder / ".old"
         shutil.rmtree(old, ignore_errors=True)
@@ -143,6 +145,7 @@ class Run:
 def settings_of(config: Config) -> dict[str, Any]:
     """For a card."""
     network: dict[str, Any] = asdict(config.network)
+    del network["start"]
     if config.network.name != "anysize":
         return {"name": network["name"]}
     return network | ({"discount": config.selfplay.discount} if config.network.value == "wdl" else {})
