@@ -1,9 +1,14 @@
 """Settings: read, written, and refused when they are wrong."""
 
+import re
+import tomllib
+from dataclasses import fields
+
 import pytest
 
+from tengen import games
 from tengen.errors import UserError
-from tengen.training.config import Config, from_toml, load, to_toml
+from tengen.training.config import CONFIGS, PRESETS, SECTIONS, Config, from_toml, load, reasons, to_toml
 
 
 def test_settings_survive_a_file() -> None:
@@ -20,7 +25,9 @@ def test_settings_survive_a_file() -> None:
         ("learner.batch_sise=3", "[learner] has no setting 'batch_sise', did you mean batch_size?"),
         ("lerner.batch_size=3", "no section 'lerner', did you mean learner?"),
         ("learner.batch_size=many", "learner.batch_size is a whole number, got 'many'"),
-        ("learner.batch_size=-1", "learner.batch_size is a whole number from 0 up, got -1"),
+        ("learner.batch_size=-1", "learner.batch_size is a whole number from 2 up, got -1"),
+        ("selfplay.games=0", "selfplay.games is a whole number from 1 up, got 0"),
+        ("selfplay.discount=1.5", "selfplay.discount is a number from 0.01 to 1, got 1.5"),
         (
             "selfplay.search=gumble",
             "selfplay.search is one of gumbel, puct, got 'gumble', did you mean gumbel?",
@@ -37,3 +44,38 @@ def test_a_wrong_setting_says_what_is_right(setting: str, message: str) -> None:
 def test_a_wrong_file_is_named() -> None:
     with pytest.raises(UserError, match=r"^mine\.toml: "):
         from_toml("x = [", Config(""), "mine.toml")
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_every_game_has_a_complete_file_with_reasons(name: str) -> None:
+    """All settings, each with a comment; and what is written is what is read."""
+    text = (CONFIGS / f"{name}.toml").read_text(encoding="utf-8")
+    written = tomllib.loads(text)
+    assert written.pop("game") == name and written.pop("seed") == 0
+    assert {section: list(table) for section, table in written.items()} == {
+        section: [one.name for one in fields(kind)] for section, kind in SECTIONS.items()
+    }
+    assert all(
+        "  # " in line for line in text.splitlines() if re.match(r"\w+ = ", line) and "game" not in line
+    )
+    assert from_toml(to_toml(load(name)), Config(""), "config.toml") == load(name)
+    assert load(name).length.minutes > 0, "a run ends by itself"
+
+
+def test_every_setting_has_a_reason() -> None:
+    for kind in SECTIONS.values():
+        assert set(reasons(kind)) == {one.name for one in fields(kind)}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_changes_what_it_names(preset: str) -> None:
+    config = load("connect4", preset=preset)
+    for name, value in PRESETS[preset].items():
+        section, key = name.split(".")
+        assert getattr(getattr(config, section), key) == value
+    assert load("connect4", ["network.channels=7"], preset=preset).network.channels == 7
+
+
+def test_an_unknown_preset_is_refused() -> None:
+    with pytest.raises(UserError, match="no preset 'nite', did you mean night"):
+        load("connect4", preset="nite")
