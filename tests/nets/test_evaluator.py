@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,8 @@ from tengen.training.learner import Learner
 from tests.nets.test_nets import some_planes, trained_a_little
 
 CPU = find_device("cpu")
-SMALL = {"channels": 16, "blocks": 2}
+SMALL: dict[str, Any] = {"channels": 16, "blocks": 2}
+WDL = SMALL | {"value": "wdl", "discount": 0.98}
 
 
 @pytest.fixture(autouse=True)
@@ -73,9 +75,9 @@ class Counting(Net):
 
 @pytest.mark.parametrize(
     ("game_name", "name", "settings"),
-    [("connect4", "anysize", SMALL), ("othello6", "anysize", SMALL), ("tictactoe", "gobang", {})],
+    [("connect4", "anysize", SMALL), ("othello6", "anysize", WDL), ("tictactoe", "gobang", {})],
 )
-def test_torch_says_what_onnx_says(game_name: str, name: str, settings: dict[str, int]) -> None:
+def test_torch_says_what_onnx_says(game_name: str, name: str, settings: dict[str, Any]) -> None:
     game = games.find(game_name)
     planes = some_planes(game, 64)
     net = trained_a_little(nets.make(name, game, settings), planes)
@@ -138,7 +140,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, num_gpus: int, has_mps: bool) -> No
     ("num_gpus", "has_mps", "name", "found"),
     [
         (0, False, "auto", "cpu"), (0, True, "auto", "mps"), (1, False, "auto", "cuda"), (2, True, "cpu", "cpu"),
-        (1, False, "cuda", "cuda"), (2, False, "cuda:1", "cuda:1"), (1, False, "cuda:0", "cuda:0"), (0, True, "mps", "mps"),
+        (1, False, "cuda", "cuda"), (2, False, "cuda:1", "cuda:1"), (2, False, "cuda:01", "cuda:1"), (1, False, "cuda:0", "cuda:0"), (0, True, "mps", "mps"),
     ],
 )  # fmt: skip
 def test_devices_are_found(
@@ -174,10 +176,10 @@ def test_devices_that_are_not_there_are_refused(
 def make_checkpoint(folder: Path) -> Learner:
     """As a run does it, of a learner whose average is not what it learns with."""
     game = games.find("othello6")
-    learner = Learner(game, nets.make("anysize", game, SMALL, seed=3), Settings())
+    learner = Learner(game, nets.make("anysize", game, WDL, seed=3), Settings())
     trained_a_little(learner.player, some_planes(game, 64))
     learner.save(folder / "weights.safetensors")
-    card = Card("othello6", {"name": "anysize"} | SMALL, learner.player.planes, 3, 0.99, "fp32")
+    card = Card("othello6", {"name": "anysize"} | WDL, learner.player.planes, 3, 0.99, "fp32")
     (folder / "card.json").write_text(card.to_text())
     return learner
 
@@ -212,6 +214,6 @@ def test_checkpoints_that_are_not_whole_are_refused(tmp_path: Path) -> None:
         load_net(tmp_path)
     (tmp_path / "weights.safetensors").unlink()
     with pytest.raises(
-        UserError, match=r"no weights in .*: expected one of the two newest checkpoints of a run"
+        UserError, match=r"no weights in .*: a run keeps those of its newest and of its champion$"
     ):
         load_net(tmp_path)

@@ -8,7 +8,7 @@ from torch import nn
 from tengen import games, nets
 from tengen.errors import UserError
 from tengen.evaluators.agreement import agreement
-from tengen.evaluators.onnx import new_session
+from tengen.evaluators.session import new_session
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes, State
 from tengen.nets.export import to_int8, to_onnx

@@ -16,7 +16,7 @@ from statistics import median
 
 import numpy as np
 
-from tengen.evaluators.onnx import new_session
+from tengen.evaluators.session import new_session
 from tengen.games.game import Game, Planes
 
 BATCHES = (64, 256)

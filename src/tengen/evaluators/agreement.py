@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
+
+from tengen.evaluators.session import new_session
 
 Floats = npt.NDArray[
     np.float32
@@ -37,14 +38,6 @@ def agreement(fp32: bytes, int8: bytes, planes: Floats) -> Agreement:
         same_move=float((a.argmax(axis=1) == b.argmax(axis=1)).mean()),
         value_error=float(np.abs(value_a - value_b).mean()),
     )
-
-
-def new_session(data: bytes) -> onnxruntime.InferenceSession:
-    """A network ready to run, in one thread."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors
-    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
 def _log_softmax(logits: Floats) -> Floats:

@@ -3,20 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import onnxruntime
 
 from tengen.evaluators.evaluator import Evaluation
+from tengen.evaluators.session import new_session
 from tengen.games.batch import lift
 from tengen.games.game import Game, Mask, Planes, State
-
-
-def new_session(data: bytes, threads: int = 1) -> onnxruntime.InferenceSession:
-    """A network ready to run."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors
-    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from typing import Literal
 
 import numpy as np
 
-from tengen.evaluators.agreement import Agreement, Floats, agreement, new_session
+from tengen.evaluators.agreement import Agreement, Floats, agreement
+from tengen.evaluators.session import new_session
 
 COMMAND = (sys.executable, "-m", "tengen.evaluators.probe")
 PATIENCE = 60.0  # seconds that the child has

@@ -22,7 +22,7 @@ def load_net(folder: Path) -> Net:
     """The network that plays, the average, of a run's checkpoint."""
     card, path = read_card(folder), folder / "weights.safetensors"
     if not path.is_file():
-        raise UserError(f"no weights in {folder}: expected one of the two newest checkpoints of a run")
+        raise UserError(f"no weights in {folder}: a run keeps those of its newest and of its champion")
     settings = dict(card.network)
     net = nets.make(settings.pop("name", ""), games.find(card.game), settings)
     try:

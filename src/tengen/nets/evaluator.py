@@ -1,8 +1,7 @@
 """A network by PyTorch, on a GPU: where that is faster than ONNX Runtime on the CPU.
 
-Tested on the CPU alone, against ONNX. We have no GPU: pinned memory and autocast (CUDA) and everything on MPS
-are written after PyTorch's manual and have never run. On CUDA, convolutions are in TF32 where the card has it
-(10 bits instead of 23): PyTorch's default.
+Tested on the CPU alone, against ONNX. We have no GPU: CUDA (with pinned memory and autocast) and MPS have
+never run. On CUDA, convolutions are in TF32 where the card has it (10 bits instead of 23): PyTorch's default.
 """
 
 import copy
@@ -81,7 +80,7 @@ def find_device(name: str) -> torch.device:
     if number and int(number) >= torch.cuda.device_count():
         last = torch.cuda.device_count() - 1
         raise UserError(f"{name} was asked for, but the last GPU that torch sees here is cuda:{last}")
-    return torch.device(name)
+    return torch.device("cuda", int(number)) if number else torch.device(name)
 
 
 def _to_numpy(tensor: Tensor) -> Floats:

@@ -17,7 +17,7 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
-from tengen.evaluators.onnx import new_session
+from tengen.evaluators.session import new_session
 from tengen.games.game import Planes
 from tengen.nets.net import Net
 

@@ -47,7 +47,9 @@ class Learner:
     def __init__(self, game: Game, net: Net, settings: Settings) -> None:
         self.game, self.settings = game, settings
         self._device = find_device(settings.device)
-        self.net: Net = net.to(self._device, memory_format=torch.channels_last)  # type: ignore[call-overload]  # 1.2 × as fast
+        # 1.2 × as fast on a CPU; on Apple's GPUs it gave wrong answers (PyTorch's issue 174345)
+        self._layout = torch.contiguous_format if self._device.type == "mps" else torch.channels_last
+        self.net: Net = net.to(self._device, memory_format=self._layout)  # type: ignore[call-overload]
         matrices = [weights for weights in net.parameters() if weights.ndim > 1]
         others = [weights for weights in net.parameters() if weights.ndim <= 1]
         groups = [
@@ -152,7 +154,7 @@ class Learner:
             )
             self._rules.planes(states, planes)
             yield Batch(
-                torch.from_numpy(planes[:, self.net.planes]).to(memory_format=torch.channels_last),
+                torch.from_numpy(planes[:, self.net.planes]).to(memory_format=self._layout),
                 torch.from_numpy(policies),
                 torch.from_numpy(positions.values[rows]),
                 torch.from_numpy(positions.outcomes[rows]),

@@ -63,9 +63,11 @@ class SelfPlayWork:
         return {**asdict(stats), "positions": len(positions), "hit_rate": evaluator.hit_rate}
 
     def _network(self, game: Game, task: ShardTask) -> Evaluator:
-        if self._settings.device == "cpu":
-            return OnnxEvaluator(game, read_network(task.checkpoint, task.precision))
-        from tengen.nets.checkpoint import load_net
-        from tengen.nets.evaluator import TorchEvaluator, find_device
+        if self._settings.device != "cpu":
+            from tengen.nets.checkpoint import load_net
+            from tengen.nets.evaluator import TorchEvaluator, find_device
 
-        return TorchEvaluator(game, load_net(task.checkpoint), find_device(self._settings.device))
+            device = find_device(self._settings.device)
+            if device.type != "cpu":
+                return TorchEvaluator(game, load_net(task.checkpoint), device)
+        return OnnxEvaluator(game, read_network(task.checkpoint, task.precision))
