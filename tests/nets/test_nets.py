@@ -1,6 +1,7 @@
 """The networks: shapes, the seeds' architectures, and weights that fit other sizes."""
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from torch import nn
@@ -120,3 +121,17 @@ def test_chances_become_a_value_that_prefers_the_sooner_win() -> None:
     assert session.run(["value"], {"planes": planes[:, net.planes]})[0] == pytest.approx(
         output.value.numpy(), abs=1e-5
     )
+
+
+def test_a_new_network_is_int8_in_every_convolution() -> None:
+    """The biases of fresh batch normalisations are equal; layers that share one would stay in fp32."""
+    game = games.find("gomoku8")
+    net, planes = nets.make("mnk", game).eval(), some_planes(game, 64)
+    model = onnx.load_model_from_string(
+        to_int8(to_onnx(net, planes), np.ascontiguousarray(planes[:, net.planes]))
+    )
+    made_by = {output: node.op_type for node in model.graph.node for output in node.output}
+    convolutions = [node for node in model.graph.node if node.op_type == "Conv"]
+    assert len(convolutions) == 6
+    for node in convolutions:
+        assert all(made_by.get(name) == "DequantizeLinear" for name in node.input)

@@ -24,6 +24,8 @@ from tengen.cli import (
     perft,
     play,
     reference,
+    report,
+    runs,
     show,
     solve,
     sprt,
@@ -46,6 +48,8 @@ app.command()(analyse.analyse)
 app.command()(solve.solve)
 app.command()(play.play)
 app.command()(train.train)
+app.command()(runs.runs)
+app.command()(report.report)
 app.command()(net.net)
 app.command()(match.match)
 app.command()(tournament.tournament)

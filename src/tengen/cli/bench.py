@@ -5,9 +5,12 @@ import sys
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from tengen.bench.selfplay import Scaling, Seed001Rate, SelfPlayRate
 
 PEERS = Path(".venv-peers")
 
@@ -100,6 +103,127 @@ def search(
     for size in sizes:
         asked = f"  ≤ {size.asked:>5,.0f}" if size.asked else ""
         print(f"{size.trees:<60}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")
+
+
+@app.command()
+def selfplay(
+    part: Annotated[
+        Literal["peers", "scaling", "seed001", "all"],
+        typer.Option(help="Beside mctx + pgx; one process and two; AlphaZero_Gomoku's network."),
+    ] = "all",
+    rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 3,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Of the peer and of an empty loop.")] = 5.0,
+    games: Annotated[int, typer.Option(min=1, help="Of a shard: ours are measured whole.")] = 256,
+    opening_plies: Annotated[
+        int, typer.Option(min=0, help="At most so many random moves begin our games; in training, 12.")
+    ] = 0,
+    net: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Play with a run's network, or that of a folder.")
+    ] = None,
+    channels: Annotated[int, typer.Option(min=1, help="Width of the random network.")] = 64,
+    blocks: Annotated[int, typer.Option(min=1, help="Its depth.")] = 4,
+    peers: Annotated[Path, typer.Option(help="The environment that `make peers` makes; or none.")] = PEERS,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Self-play with a network on one core, in alternation with mctx + pgx on JAX; what else it is worth."""
+    from importlib.util import find_spec
+
+    from tengen.errors import MissingExtraError
+
+    if find_spec("torch") is None or find_spec("onnx") is None:
+        raise MissingExtraError("tengen bench selfplay", "train")
+
+    from tengen.bench import selfplay as bench
+    from tengen.bench.peer import Peer
+    from tengen.bench.search import one_core
+
+    effort = bench.Effort(rounds, seconds, games, opening_plies)
+    theirs = bench.plain_network(channels, blocks)
+    ours = bench.trained_network(net) if net else theirs
+    rates: list[SelfPlayRate] = []
+    scaling: Scaling | None = None
+    gomoku: list[Seed001Rate] = []
+
+    def show(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    if part in ("peers", "all"):
+        alone = str(peers) == "none"
+        with one_core(), nullcontext() if alone else Peer(peers, "mctx_pgx_selfplay.py") as peer:
+            if not alone:
+                show("mctx compiles its search for some sizes of batch first: a minute or two")
+            rates = bench.compare(ours, theirs, peer, effort, show)
+    if part in ("scaling", "all"):
+        scaling = bench.scale(ours, effort, show)
+    if part in ("seed001", "all"):
+        with one_core():
+            gomoku = bench.seed001(effort, show)
+    targets = bench.targets(rates, scaling)
+    if as_json:
+        sizes = [{"name": one.name, "multiply_adds": one.multiply_adds} for one in (ours, theirs)]
+        found = {
+            "network": sizes[0],
+            "peer_network": sizes[1],
+            "selfplay": [asdict(rate) for rate in rates],
+            "scaling": asdict(scaling) if scaling else None,
+            "seed001": [asdict(rate) for rate in gomoku],
+            "targets": [asdict(target) for target in targets],
+        }
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    millions = [f"{one.multiply_adds / 1e6:.1f}M multiply-adds a position" for one in (ours, theirs)]
+    print(f"connect4, Gumbel, {bench.SIMULATIONS} simulations a move; medians of {rounds} rounds")
+    print(
+        f"network: {ours.name}, {millions[0]}" + (f"; the peer's: {theirs.name}, {millions[1]}" * bool(net))
+    )
+    if rates:
+        _print_selfplay(rates, bench.ASKED)
+    if scaling:
+        print(
+            f"\ntwo shards by one process {scaling.one_seconds:.1f} s, by two {scaling.two_seconds:.1f} s:"
+            f" {scaling.ratio:.2f} ×  (≥ {bench.ASKED_SCALING} ×)"
+        )
+    if gomoku:
+        _print_seed001(gomoku)
+    print()
+    for target in targets:
+        verdict = "reached" if target.is_reached else "missed"
+        print(f"{verdict:<9}{target.what:<58}{target.value:>6.2f}  (≥ {target.asked:.2f})")
+
+
+def _print_selfplay(rates: "list[SelfPlayRate]", asked: dict[str, tuple[float, float]]) -> None:
+    print(
+        f"\n{'':<12}{'simulations/s':>15}{'games/s':>9}{'moves':>7}{'× peer':>8}"
+        f"{'in the network':>20}{'loop/s':>10}{'× empty loop':>17}{'cache hits':>12}"
+    )
+    for rate in rates:
+        line = f"{rate.who:<12}{rate.simulations_per_second:>15,.0f}"
+        line += f"{rate.games_per_second:>9.2f}{rate.moves_per_game:>7.1f}"
+        if rate.who in asked:
+            share, times_loop = asked[rate.who]
+            line += f"{rate.times_peer:>8.2f}" if rate.times_peer is not None else " " * 8
+            line += f"{_percent(rate.network_share):>11} (≥ {share:.0%})".replace("%)", " %)")
+            line += f"{rate.loop_per_second:>10,.0f}{rate.times_loop:>9.2f} (≥ {times_loop})"
+            line += f"{_percent(rate.hit_rate):>12}"
+        print(line.rstrip())
+
+
+def _print_seed001(rates: "list[Seed001Rate]") -> None:
+    print("\ngomoku of five on 8×8, AlphaZero_Gomoku's network, PUCT, 400 simulations a move, one core\n")
+    print(
+        f"{'':<12}{'games/min':>15}{'× peer':>9}{'moves':>7}{'simulations/s':>15}{'× peer':>8}"
+        f"{'in the network':>16}{'cache hits':>12}"
+    )
+    for rate in rates:
+        line = (
+            f"{rate.who:<12}{rate.games_per_minute:>15.1f}{rate.times_peer:>9.1f}{rate.moves_per_game:>7.1f}"
+        )
+        line += f"{rate.simulations_per_second:>15,.0f}{rate.times_peer_simulations:>8.1f}"
+        print(f"{line}{_percent(rate.network_share):>16}{_percent(rate.hit_rate):>12}".rstrip())
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
 
 
 @app.command()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FRAMES_A_SECOND = 4
 LATELY = 5  # generations whose pace says how long the rest will take
-BAR, SPARK = 32, 24  # characters
+WIDTH, BAR, CURVE, SHORT_CURVE = 78, 28, 24, 8  # characters
 MOST_STRENGTHS = 8  # rows, so that all fits a terminal of 24
 LOSSES = {"policy": "policy", "value": "value", "plies_left": "plies left"}
 UNITS = {"playing": "games", "learning": "steps"}
@@ -62,20 +62,24 @@ class Lines:
 
 
 class LivePanel:
-    """Watches a run and shows all of it, on stderr, while the with statement lasts."""
+    """Watches a run and shows all of it, on stderr, while the with statement lasts.
+
+    Another thread draws, at any moment: a change that needs two steps may be seen half done.
+    """
 
     def __init__(self, run: Run, console: Console | None = None) -> None:
         self._run, self._config = run, run.config
         self._lines = run.metrics()
-        self._generation, self._phase, self._total, self._done = run.generation + 1, "starting", 0, 0
+        self._generation, self._phase, self._total, self._done = max(1, run.generation + 1), "starting", 0, 0
         self._steps: list[Losses] = []  # of this generation
         self._shards: list[dict[str, Any]] = []
         self._generation_began = self._phase_began = time.monotonic()
-        self._speed = _Speed()
+        played = self._last("selfplay")
+        self._speed = _Speed.of([played], played["seconds"]) if "games" in played else _Speed()
+        self._is_over = False
+        self._console = console or Console(stderr=True)
         self._live = Live(
-            console=console or Console(stderr=True),
-            get_renderable=self.render,
-            refresh_per_second=FRAMES_A_SECOND,
+            console=self._console, get_renderable=self.render, refresh_per_second=FRAMES_A_SECOND
         )
 
     def __enter__(self) -> Self:
@@ -83,6 +87,7 @@ class LivePanel:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._is_over = True
         self._live.stop()
 
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
@@ -103,14 +108,14 @@ class LivePanel:
 
     def finished(self, metrics: dict[str, Any]) -> None:
         self._lines.append(metrics)
-        self._generation_began, self._phase, self._total, self._steps = time.monotonic(), "finished", 0, []
+        self._phase, self._total, self._steps = "finished", 0, []
 
     def render(self) -> Panel:
         """The picture of this moment."""
         config, name = self._config, self._run.folder.name
         top = _table()
         top.add_row("game", f"{config.game}, {network_text(config.network)}")
-        top.add_row("generation", _of(self._generation, config.length.generations))
+        top.add_row("generation", self._generation_text())
         top.add_row(self._phase, _beside(self._phase_bar(), self._phase_text()))
         top.add_row("run", _beside(self._run_bar(), self._run_text()))
         middle = _table()
@@ -124,46 +129,58 @@ class LivePanel:
             bottom.add_row("loss" if key == "policy" else "", self._loss_text(key, title))
         for place, row in enumerate(_strength_rows(self._lines)[:MOST_STRENGTHS]):
             bottom.add_row("" if place else "strength", row)
+        hint = Text(f"Ctrl-C stops, tengen train --resume {name} goes on", "dim")
         return Panel(
-            Group(top, middle, bottom),
-            title=f"[bold]{self._run.folder}[/bold]",
-            subtitle=f"[dim]Ctrl-C stops, tengen train --resume {name} goes on[/dim]",
+            Group(top, "", middle, "", bottom),
+            title=Text(str(self._run.folder), "bold"),
+            subtitle=None if self._is_over else hint,
             border_style="cyan",
-            width=min(80, self._live.console.width),
+            width=min(WIDTH, self._console.width - 2),  # the ^C of a terminal fits beside it
         )
 
     def _last(self, section: str) -> dict[str, Any]:
-        return self._lines[-1][section] if self._lines else {}
+        found: dict[str, Any] = self._lines[-1].get(section, {}) if self._lines else {}
+        return found
+
+    def _generation_text(self) -> str:
+        text = _of(self._generation, self._config.length.generations)
+        champion = self._last("gate").get("champion", self._complete())
+        return text + (f", the champion is {champion}" if champion != self._complete() else "")
 
     def _phase_bar(self) -> ProgressBar:
-        if self._total:
-            return ProgressBar(self._total, self._done, width=BAR)
-        return ProgressBar(total=None, pulse=self._phase != "finished", width=BAR)
+        if self._total or self._is_over:
+            return ProgressBar(self._total or 1, self._done or 1, width=BAR)
+        return ProgressBar(total=None, pulse=True, width=BAR)
 
     def _phase_text(self) -> str:
-        if not self._total:
-            return ""
-        return f"{self._done:,}/{self._total:,} {UNITS[self._phase]}"
+        unit = UNITS.get(self._phase)
+        return f"{self._done:,}/{self._total:,} {unit}" if unit else ""
 
     def _run_bar(self) -> ProgressBar:
-        share = self._config.length.progress(self._generation - 1, self._elapsed())
+        share = self._config.length.progress(self._complete(), self._elapsed())
         return ProgressBar(1.0, min(share, 1.0), width=BAR)
 
     def _run_text(self) -> str:
-        now = time.monotonic() - self._generation_began
-        return f"{_clock(self._elapsed())} gone, {_left(self._config.length, self._lines, now)}"
+        left = _left(self._config.length, self._lines, self._seconds())
+        return f"{_clock(self._elapsed())} gone, {left}"
+
+    def _seconds(self) -> float:
+        """Since the generation began."""
+        return 0.0 if self._phase in ("starting", "finished") else time.monotonic() - self._generation_began
+
+    def _complete(self) -> int:
+        return int(self._lines[-1]["generation"]) if self._lines else 0
 
     def _elapsed(self) -> float:
-        before = self._lines[-1]["elapsed"] if self._lines else 0.0
-        return float(before + time.monotonic() - self._generation_began)
+        return (self._lines[-1]["elapsed"] if self._lines else 0.0) + self._seconds()
 
     def _loss_text(self, key: str, title: str) -> Text:
         history = [line["learner"][key] for line in self._lines]
-        if self._steps:
-            history.append(sum(getattr(step, key) for step in self._steps) / len(self._steps))
+        if steps := self._steps:
+            history.append(sum(getattr(step, key) for step in steps) / len(steps))
         if not history:
             return Text(f"{title:10}      …", style="dim")
-        return Text.assemble(f"{title:10} {history[-1]:6.3f}  ", (sparkline(history, SPARK), "cyan"))
+        return Text.assemble(f"{title:10} {history[-1]:6.3f}  ", (sparkline(history, CURVE), "cyan"))
 
 
 @dataclass(frozen=True)
@@ -204,11 +221,15 @@ def _strength_rows(lines: Sequence[dict[str, Any]]) -> list[Text]:
                 history.setdefault((group, name), []).append((share.value, line["generation"]))
     rows = []
     for (group, name), found in history.items():
-        best, generation = max(found)
-        text = f"{group + ' ' + name:22.22} {found[-1][0]:6.1%}  "
-        curve = sparkline([value for value, _ in found], SPARK - 12)
+        best, generation = max(found, key=lambda pair: (pair[0], -pair[1]))
+        title = group if name == "score" else f"{group} {name}"
+        curve = sparkline([value for value, _ in found], SHORT_CURVE)
         rows.append(
-            Text.assemble(text, (f"{curve:{SPARK - 12}}", "green"), f"  best {best:.1%} in {generation}")
+            Text.assemble(
+                f"{title:19.19} {100 * found[-1][0]:5.1f} %  ",
+                (f"{curve:{SHORT_CURVE}}", "green"),
+                f"  best {100 * best:.1f} % in gen. {generation}",
+            )
         )
     return rows
 
@@ -216,14 +237,15 @@ def _strength_rows(lines: Sequence[dict[str, Any]]) -> list[Text]:
 def _replay_text(metrics: dict[str, Any]) -> str:
     replay, played = metrics["replay"], metrics["selfplay"]
     text = f"window of {replay['window']:,} positions, {replay['total']:,} so far"
-    return text + (f"; cache hits {played['hit_rate']:.0%}" if "hit_rate" in played else "")
+    return text + (f"; cache hits {100 * played['hit_rate']:.0f} %" if "hit_rate" in played else "")
 
 
 def _games_text(played: dict[str, Any]) -> str:
     games = played["games"]
     return (
-        f"{played['moves'] / games:.1f} moves each; first player wins {played['first_wins'] / games:.0%}, "
-        f"draws {played['draws'] / games:.0%}"
+        f"{played['moves'] / games:.1f} moves each; "
+        f"first player wins {100 * played['first_wins'] / games:.0f} %, "
+        f"draws {100 * played['draws'] / games:.0f} %"
     )
 
 
@@ -251,8 +273,8 @@ def _clock(seconds: float) -> str:
 
 def _table() -> Table:
     table = Table.grid(padding=(0, 1))
-    table.add_column(width=11, style="dim")
-    table.add_column()
+    table.add_column(width=10, style="dim")
+    table.add_column(no_wrap=True)
     return table
 
 

@@ -44,10 +44,9 @@ def net(
 
     given = dict(_setting(text) for text in settings or [])
     rules = games.find(game)
-    network = describe.fitting(name, rules, given)
+    network, chosen = describe.fitting(name, rules, given)
     planes = random_planes(rules, POSITIONS)
     description = describe.describe(network, planes)
-    chosen = describe.all_settings(network, given)
     title, values = f"{name} for {rules.name}", [f"{key}={value}" for key, value in chosen.items()]
 
     if svg is not None or png is not None:
@@ -72,16 +71,13 @@ def net(
         print(_speeds(rates))
 
 
-def _setting(text: str) -> tuple[str, int]:
+def _setting(text: str) -> tuple[str, str]:
     from tengen.errors import UserError
 
     key, equals, value = text.partition("=")
     if not (key.strip() and equals):
         raise UserError(f"--set is key=value, got '{text}'")
-    try:
-        return key.strip(), int(value)
-    except ValueError:
-        raise UserError(f"{key.strip()} is a whole number, got '{value}'") from None
+    return key.strip(), value.strip()
 
 
 def _table(description: "Description", num_planes: int) -> str:
@@ -128,7 +124,7 @@ def _speeds(rates: "Rates") -> str:
 
 
 def _facts(
-    name: str, game: str, settings: dict[str, int], description: "Description", rates: "Rates | None"
+    name: str, game: str, settings: dict[str, object], description: "Description", rates: "Rates | None"
 ) -> dict[str, object]:
     from dataclasses import asdict
 

@@ -26,7 +26,8 @@ class Summary:
     network: str
     generations: int
     minutes: float
-    length: str
+    most_generations: int  # where it ends; 0: no limit
+    most_minutes: float
     is_finished: bool
     positions: int
     losses: dict[str, float]  # of the last generation
@@ -58,26 +59,26 @@ def summary(folder: Path) -> Summary:
     """UserError if the folder is damaged."""
     from tengen.training.run import Run
 
+    if not (folder / "config.toml").is_file():
+        raise UserError("config.toml is missing")
     run = Run.open(folder)
     config, lines = run.config, run.metrics()
-    try:
-        length, generation = config.length, max(0, run.generation)
-        measured = [line["strength"] for line in lines if line["strength"]]
-        return Summary(
-            name=folder.name,
-            game=config.game,
-            network=network_text(config.network),
-            generations=generation,
-            minutes=round(run.elapsed / 60, 2),
-            length=str(length),
-            is_finished=length.progress(generation, run.elapsed) >= 1,
-            positions=lines[-1]["replay"]["total"] if lines else 0,
-            losses={key: lines[-1]["learner"][key] for key in ("policy", "value")} if lines else {},
-            strength=measured[-1] if measured else {},
-            written=datetime.fromtimestamp(_last_written(folder)).isoformat(" ", "seconds"),
-        )
-    except (LookupError, TypeError) as error:
-        raise UserError(f"{folder / 'metrics.jsonl'} is damaged: {type(error).__name__} {error}") from None
+    length, generation = config.length, max(0, run.generation)
+    measured = [line["strength"] for line in lines if line["strength"]]
+    return Summary(
+        name=folder.name,
+        game=config.game,
+        network=network_text(config.network),
+        generations=generation,
+        minutes=round(run.elapsed / 60, 2),
+        most_generations=length.generations,
+        most_minutes=length.minutes,
+        is_finished=length.progress(generation, run.elapsed) >= 1,
+        positions=lines[-1]["replay"]["total"] if lines else 0,
+        losses={key: lines[-1]["learner"][key] for key in ("policy", "value")} if lines else {},
+        strength=measured[-1] if measured else {},
+        written=datetime.fromtimestamp(_last_written(folder)).isoformat(" ", "seconds"),
+    )
 
 
 def run_folder(name: str) -> Path:
@@ -101,31 +102,42 @@ def _print(found: list[Summary], damaged: dict[str, str]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=None if Console().is_terminal else 140, highlight=False)
+    console = Console(width=None if Console().is_terminal else 120, highlight=False)
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for title in ("run", "game", "network"):
-        table.add_column(title)
-    for title in ("generations", "minutes", "positions", "loss", "strength"):
+    for title in ("run", "game"):
+        table.add_column(title, no_wrap=True)
+    table.add_column("network")
+    for title in ("gen.", "minutes", "positions", "loss", "strength", "ago"):
         table.add_column(title, justify="right")
-    table.add_column("last written")
-    table.add_column("length")
+    table.add_column("done")
     for one in found:
         table.add_row(
             one.name,
             one.game,
             one.network,
-            f"{one.generations}",
-            f"{one.minutes:.1f}",
+            f"{one.generations}/{one.most_generations or '∞'}",
+            f"{one.minutes:.1f}/{f'{one.most_minutes:g}' if one.most_minutes else '∞'}",
             f"{one.positions:,}",
             " ".join(f"{loss:.3f}" for loss in one.losses.values()),
             _headline(one),
-            one.written,
-            f"{one.length}{', finished' if one.is_finished else ''}",
+            _ago(one.written),
+            "yes" if one.is_finished else "no",
         )
     if found:
         console.print(table)
+    if damaged:
+        console.print("damaged:")
     for name, text in damaged.items():
-        console.print(f"{name}: damaged: {text}", markup=False, style="red")
+        console.print(f"  {name}  {text}", markup=False, style="red")
+
+
+def _ago(moment: str) -> str:
+    """How long it is since then."""
+    seconds = max(0.0, (datetime.now() - datetime.fromisoformat(moment)).total_seconds())
+    for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def _headline(one: Summary) -> str:

@@ -64,14 +64,17 @@ def train(
     if config.length.progress(run.generation, run.elapsed) >= 1:
         print(f"{run.folder} is finished: {config.length}; {resuming} {_more(config.length)} goes on")
         return
-    print(f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} goes on", file=sys.stderr)
+    is_live = sys.stderr.isatty() and not plain
+    if not is_live:
+        print(
+            f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} goes on", file=sys.stderr
+        )
     try:
         with ExitStack() as stack:
             pool = stack.enter_context(
                 Pool(SelfPlayWork(config.game, config.selfplay), workers or available_cores())
             )
-            watchers = _watchers(run, sys.stderr.isatty() and not plain, stack)
-            coach(run, pool.run, Watchers(*watchers))
+            coach(run, pool.run, Watchers(*_watchers(run, is_live, stack)))
     except KeyboardInterrupt:
         print(f"tengen: stopped in generation {run.generation + 1}, {resuming} goes on", file=sys.stderr)
         raise typer.Exit(STOPPED) from None

@@ -1,7 +1,8 @@
 """A checkpoint's card: what the network in a folder is for. Needs neither PyTorch nor the run it is from."""
 
+import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,9 +25,17 @@ class Card:
     discount: float  # a ply, that its values were learned with
     precision: Precision  # which of the two it plays with
     c_scale: float = 0.1  # of Gumbel search
+    hashes: dict[str, str] = field(default_factory=dict)  # of each precision's file: SHA-256
+    strength: dict[str, Any] = field(default_factory=dict)  # as measured; see training/measure.py
+    training: dict[str, Any] = field(default_factory=dict)  # minutes, positions, and every setting of the run
 
     def to_text(self) -> str:
         return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+
+def hash_of(data: bytes) -> str:
+    """The name of a file's content."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def read_card(folder: Path) -> Card:
@@ -43,7 +52,10 @@ def read_card(folder: Path) -> Card:
 
 
 def read_network(folder: Path, precision: Precision | None = None) -> NetworkFile:
-    """The network of a folder."""
+    """The network of a folder; UserError if it is not the one that its card describes."""
     card = read_card(folder)
-    file = folder / FILES[precision or card.precision]
-    return NetworkFile(files.read_bytes(file), card.planes)
+    wanted = precision or card.precision
+    data = files.read_bytes(folder / FILES[wanted])
+    if hash_of(data) != card.hashes.get(wanted):
+        raise UserError(f"{folder / FILES[wanted]} is damaged: it is not the file that card.json describes")
+    return NetworkFile(data, card.planes)

@@ -7,7 +7,7 @@ normalisation is folded into its layer when a network plays.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -60,6 +60,7 @@ class Description:
     layers: tuple[Layer, ...]
     num_actions: int
     says_plies: bool  # does it say how many plies are left?
+    says_chances: bool  # is its value made of the chances of win, draw and loss?
     parameters: int
 
     @property
@@ -67,13 +68,12 @@ class Description:
         return sum(layer.multiply_adds for layer in self.layers)
 
 
-def fitting(name: str, game: Game, settings: dict[str, int]) -> Net:
-    """The network for the game, or one line that says why there is none."""
-    for key, value in settings.items():
-        if not 1 <= value <= LARGEST_SETTING:
-            raise UserError(f"{key} is a whole number from 1 to {LARGEST_SETTING}, got {value}")
+def fitting(name: str, game: Game, given: dict[str, str]) -> tuple[Net, dict[str, Any]]:
+    """The network for the game and all its settings; or one line that says why there is none."""
     try:
         with torch.device("meta"):  # takes no memory
+            parameters = inspect.signature(type(nets.make(name, game))).parameters
+            settings = {key: _value(key, text, parameters) for key, text in given.items()}
             outline = nets.make(name, game, settings)
     except AssertionError as error:
         raise UserError(f"network '{name}' does not fit {game.name}: {error}") from None
@@ -83,13 +83,23 @@ def fitting(name: str, game: Game, settings: dict[str, int]) -> Net:
     if outline.num_parameters > MOST_PARAMETERS:
         size = f"{outline.num_parameters:,} parameters, the most is {MOST_PARAMETERS:,}"
         raise UserError(f"network '{name}' would have {size}: lower its settings")
-    return nets.make(name, game, settings)
+    defaults = {key: parameter.default for key, parameter in parameters.items() if key != "game"}
+    return nets.make(name, game, settings), defaults | settings
 
 
-def all_settings(net: Net, settings: dict[str, int]) -> dict[str, int]:
-    """Those given, and the defaults of the others."""
-    parameters = inspect.signature(type(net)).parameters
-    return {key: settings.get(key, one.default) for key, one in parameters.items() if key != "game"}
+def _value(key: str, text: str, parameters: Mapping[str, inspect.Parameter]) -> int | float | str:
+    """A setting as the network wants it."""
+    kind = parameters[key].annotation if key in parameters else str  # an unknown one is refused by nets.make
+    if kind not in (int, float):
+        return text
+    lowest, most, wanted = (1, LARGEST_SETTING, "a whole number") if kind is int else (0, 1, "a number")
+    try:
+        number: int | float = kind(text)
+    except ValueError:
+        raise UserError(f"{key} is {wanted}, got '{text}'") from None
+    if not lowest <= number <= most:
+        raise UserError(f"{key} is {wanted} from {lowest} to {most}, got {text}")
+    return number
 
 
 def describe(net: Net, planes: Planes) -> Description:
@@ -119,6 +129,7 @@ def describe(net: Net, planes: Planes) -> Description:
         layers=tuple(watch.layers),
         num_actions=output.logits.shape[1],
         says_plies=output.plies_left is not None,
+        says_chances=output.outcomes is not None,
         parameters=net.num_parameters,
     )
 

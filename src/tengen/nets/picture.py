@@ -5,12 +5,13 @@ and are from a palette for the colour-blind; the names say it too.
 """
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from tengen.nets.describe import Description, Layer
 from tengen.nets.drawing import Box, Drawing, Line, Point, Shape, Text
 
 WIDTH, HEIGHT, GAP = 236.0, 42.0, 24.0  # of a layer's box, and the arrow between two, in pixels
-MARGIN, TOP = 30.0, 84.0
+MARGIN, TOP = 30.0, 98.0
 SIDE = 34.0  # beside the boxes of a block: there the skipping arrow runs
 PAD = 14.0  # inside a frame
 PLUS = 9.0  # the radius of a sum
@@ -35,7 +36,8 @@ def draw(description: Description, title: str, settings: str) -> Drawing:
     sizes = f"{description.parameters:,} parameters, {description.multiply_adds:,} multiply-adds"
     sketch.front += [
         Text(MARGIN, 34, title, 18, "start", is_bold=True),
-        Text(MARGIN, 54, ", ".join(filter(None, (settings, sizes))), 11.5, "start", GREY),
+        Text(MARGIN, 54, sizes, 11.5, "start", GREY),
+        Text(MARGIN, 71, settings, 11.5, "start", GREY),
     ]
     sketch.box("end", f"{len(description.planes)} planes", _shape(description.input_shape), arrow=False)
 
@@ -74,15 +76,14 @@ def draw(description: Description, title: str, settings: str) -> Drawing:
                 Line(((sketch.x, fork), (sketch.x, middle), (x, middle), (x, y - HEIGHT / 2)))
             )
     y = max(bottom for _, bottom in ends) + GAP + 4
-    for part, name, shape in (
-        ("policy", "policy", f"{description.num_actions} logits"),
-        ("value", "value", "from -1 to 1" + (", and plies left" if description.says_plies else "")),
-    ):
+    value = "win, draw, loss" if description.says_chances else "from -1 to 1"
+    plies = ", and plies left" if description.says_plies else ""
+    for part, says in (("policy", f"{description.num_actions} logits"), ("value", value + plies)):
         mine = [end for chain, end in zip(chains, ends, strict=True) if chain.part == part]
         left, right = mine[0][0] - WIDTH / 2, mine[-1][0] + WIDTH / 2
         fill, stroke = COLOURS["end"]
         sketch.front.append(Box(left, y, right - left, HEIGHT, fill, stroke, HEIGHT / 2))
-        sketch.label((left + right) / 2, y, name, shape)
+        sketch.label((left + right) / 2, y, part, says)
         sketch.lines += [Line(((x, bottom), (x, y))) for x, bottom in mine]
     shapes = (*sketch.behind, *sketch.lines, *sketch.front)
     return Drawing(title, width, y + HEIGHT + MARGIN, shapes)
@@ -115,14 +116,16 @@ def _chains(description: Description) -> list[_Chain]:
 
 
 def _repeated(layers: list[Layer]) -> tuple[list[Layer], int]:
-    """The layers that come again and again from here on, and how often; once, if they do not."""
-    blocks = [layer for layer in layers if layer.kind == "block"]
-    if layers[: len(blocks)] == blocks:
-        kinds = [block.name.split()[0] for block in blocks]
-        for length in range(1, len(blocks) // 2 + 1):
-            if kinds[length:] == kinds[:-length]:
-                return blocks[:length], len(blocks) // length
-    return layers[:1], 1
+    """The blocks that come again and again from here on, as many as possible, and how often; or one layer."""
+    kinds = [layer.name.split()[0] for layer in takewhile(lambda layer: layer.kind == "block", layers)]
+    length, times = 1, 1
+    for size in range(1, len(kinds) // 2 + 1):
+        count = 1
+        while kinds[count * size : (count + 1) * size] == kinds[:size]:
+            count += 1
+        if count > 1 and count * size > length * times:
+            length, times = size, count
+    return layers[:length], times
 
 
 def _shape(shape: tuple[int, ...]) -> str:

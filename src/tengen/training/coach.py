@@ -4,7 +4,7 @@ champion ── self-play ──► shards ──► replay ──► learner �
 """
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from tengen import games, nets
 from tengen.games.game import Game
@@ -59,7 +59,9 @@ def train(run: Run, play_shards: PlayShards, watcher: Watcher) -> None:
         }
         run.log(metrics)
         standing.save(run.checkpoint(generation))
-        run.save_checkpoint(generation, exports.networks, exports.card, standing.champion)
+        training = {"minutes": round(elapsed / 60, 1), "positions": replay.total, "config": asdict(config)}
+        card = replace(exports.card, strength=strength, training=training)
+        run.save_checkpoint(generation, exports.networks, card, standing.champion)
         watcher.finished(metrics)
         generation += 1
 

@@ -8,38 +8,67 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 CHARACTER = 6.6  # the width of one, in a 12-pixel font, roughly
-LEFT, TOP, BOTTOM = 52, 40, 40  # pixels around the plot
+TOP, BOTTOM = 40, 40  # pixels above and below the plot
 LINE = 15  # pixels between names
 MOST_DOTS = 60  # points of a curve that are marked and say their value when pointed at
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
-# Told apart by the colour-blind too, on white and on black.
-_LIGHT = ("#2f6fb2", "#c8662f", "#2e8b6e", "#8a5fb5", "#a8842c", "#b04a6b")
-_DARK = ("#6ea8e6", "#e8935f", "#5fc3a1", "#b996e0", "#d6b45a", "#e07f9e")
+
+@dataclass(frozen=True)
+class Colours:
+    """Of the curves, told apart by the colour-blind too, and of what is around them."""
+
+    curves: tuple[str, ...]
+    ink: str
+    grey: str
+    grid: str
+    paper: str
+
+    def rules(self) -> str:
+        """As CSS; no variables, which some who draw SVG do not know."""
+        rules = [
+            f".chart {{ fill: {self.ink} }}",
+            f".chart .paper {{ fill: {self.paper} }}",
+            f".chart .grey {{ fill: {self.grey} }}",
+            f".chart .grid {{ stroke: {self.grid} }}",
+            f".chart .axis {{ stroke: {self.grey} }}",
+        ]
+        for place, colour in enumerate(self.curves):
+            rules.append(
+                f".chart .line{place} {{ stroke: {colour} }} .chart .fill{place} {{ fill: {colour} }}"
+            )
+        return "\n".join(rules)
 
 
-def _colours(palette: Sequence[str], ink: str, grey: str, grid: str, paper: str) -> str:
-    names = [f"--c{i}: {colour};" for i, colour in enumerate(palette)]
-    return " ".join([*names, f"--ink: {ink}; --grey: {grey}; --grid: {grid}; --paper: {paper};"])
-
-
-STYLE = f"""\
-:root {{ {_colours(_LIGHT, "#1f2328", "#656d76", "#e6e8eb", "#ffffff")} }}
-@media (prefers-color-scheme: dark) {{
-  :root {{ {_colours(_DARK, "#e6edf3", "#9198a1", "#30363d", "#0d1117")} }}
-}}
-.chart {{ font-family: {FONT}; font-size: 12px; fill: var(--ink); }}
-.chart .paper {{ fill: var(--paper); }} .chart .grey {{ fill: var(--grey); }}
-.chart .title {{ font-size: 14px; font-weight: 600; }}
-.chart .grid {{ stroke: var(--grid); fill: none; }} .chart .axis {{ stroke: var(--grey); fill: none; }}
-.chart .curve {{ stroke-width: 2; fill: none; stroke-linejoin: round; stroke-linecap: round; }}
-.chart .band {{ fill-opacity: 0.14; stroke: none; }}
-""" + "".join(
-    f".chart .line{i} {{ stroke: var(--c{i}); }} .chart .fill{i} {{ fill: var(--c{i}); }}\n"
-    for i in range(len(_LIGHT))
+LIGHT = Colours(
+    ("#2f6fb2", "#c8662f", "#2e8b6e", "#8a5fb5", "#a8842c", "#b04a6b"),
+    ink="#1f2328",
+    grey="#656d76",
+    grid="#e6e8eb",
+    paper="#ffffff",
 )
+DARK = Colours(
+    ("#6ea8e6", "#e8935f", "#5fc3a1", "#b996e0", "#d6b45a", "#e07f9e"),
+    ink="#e6edf3",
+    grey="#9198a1",
+    grid="#30363d",
+    paper="#0d1117",
+)
+NUM_COLOURS = len(LIGHT.curves)
+STYLE = f"""\
+{LIGHT.rules()}
+@media (prefers-color-scheme: dark) {{
+{DARK.rules()}
+}}
+.chart {{ font-family: {FONT}; font-size: 12px }}
+.chart .title {{ font-size: 14px; font-weight: 600 }}
+.chart .grid, .chart .axis, .chart .curve {{ fill: none }}
+.chart .curve {{ stroke-width: 2; stroke-linejoin: round; stroke-linecap: round }}
+.chart .band {{ fill-opacity: 0.1 }}
+"""
 
 
 @dataclass(frozen=True)
@@ -92,8 +121,11 @@ def line_chart(
     if text is percent:
         y_ticks = [tick for tick in y_ticks if -1e-9 <= tick <= 1 + 1e-9]
 
+    x_labels, y_labels = _labels(x_ticks), _labels(y_ticks, are_shares=text is percent)
+    left = 20 + CHARACTER * max(map(len, y_labels))
+
     def x(value: float) -> float:
-        return LEFT + (right - LEFT) * value / x_high
+        return left + (right - left) * value / x_high
 
     def y(value: float) -> float:
         return bottom - (bottom - TOP) * (value - y_ticks[0]) / (y_ticks[-1] - y_ticks[0])
@@ -108,28 +140,27 @@ def line_chart(
         f'<text x="12" y="20"><tspan class="title">{escape(title)}</tspan>'
         f'<tspan class="grey" dx="8">{escape(subtitle)}</tspan></text>'
     )
-    for tick, label in zip(y_ticks, _labels(y_ticks, text is percent), strict=True):
-        lines.append(f'<path class="grid" d="M{LEFT} {y(tick):.1f}H{right:.1f}"/>')
+    for tick, label in zip(y_ticks, y_labels, strict=True):
+        lines.append(f'<path class="grid" d="M{left:.1f} {y(tick):.1f}H{right:.1f}"/>')
         lines.append(
-            f'<text class="grey" x="{LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{label}</text>'
+            f'<text class="grey" x="{left - 8:.1f}" y="{y(tick) + 4:.1f}" text-anchor="end">{label}</text>'
         )
-    lines.append(f'<path class="axis" d="M{LEFT} {bottom}H{right:.1f}"/>')
-    for tick, label in zip(x_ticks, _labels(x_ticks, False), strict=True):
+    lines.append(f'<path class="axis" d="M{left:.1f} {bottom}H{right:.1f}"/>')
+    for tick, label in zip(x_ticks, x_labels, strict=True):
         lines.append(f'<path class="axis" d="M{x(tick):.1f} {bottom}v4"/>')
         lines.append(
             f'<text class="grey" x="{x(tick):.1f}" y="{bottom + 17}" text-anchor="middle">{label}</text>'
         )
     lines.append(
-        f'<text class="grey" x="{(LEFT + right) / 2:.1f}" y="{height - 7}" text-anchor="middle">'
+        f'<text class="grey" x="{(left + right) / 2:.1f}" y="{height - 7}" text-anchor="middle">'
         f"{escape(x_name)}</text>"
     )
     for place, curve in enumerate(curves):
-        lines += _curve(curve, place % len(_LIGHT), x, y, text)
+        lines += _curve(curve, place % NUM_COLOURS, x, y, text)
     ends = _apart([y(curve.points[-1].y) for curve in curves])
     for place, (label, end) in enumerate(zip(labels, ends, strict=True)):
-        lines.append(
-            f'<text class="fill{place % len(_LIGHT)}" x="{right + 8:.1f}" y="{end + 4:.1f}">{escape(label)}</text>'
-        )
+        colour = f"fill{place % NUM_COLOURS}"
+        lines.append(f'<text class="{colour}" x="{right + 8:.1f}" y="{end + 4:.1f}">{escape(label)}</text>')
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
@@ -148,7 +179,7 @@ def ticks(low: float, high: float, most: int, outside: bool = False) -> list[flo
     return [step * place for place in range(begin, end + 1)]
 
 
-def _labels(places: Sequence[float], are_shares: bool) -> list[str]:
+def _labels(places: Sequence[float], are_shares: bool = False) -> list[str]:
     """With as many digits as tell them apart."""
     scale = 100 if are_shares else 1
     step = scale * (places[1] - places[0]) if len(places) > 1 else 1.0
@@ -188,7 +219,7 @@ def _apart(places: Sequence[float]) -> list[float]:
     """The same heights, moved so that no two names touch."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     found = list(places)
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         found[after] = max(found[after], found[before] + LINE)
     shift = sum(found[i] - places[i] for i in order) / len(places)  # around where they were
     return [place - shift for place in found]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tengen.evaluators.agreement import agreement
-from tengen.evaluators.card import Card, Precision
+from tengen.evaluators.card import Card, Precision, hash_of
 from tengen.evaluators.onnx import NetworkFile
 from tengen.evaluators.probe import probe
 from tengen.games.batch import lift
@@ -58,6 +58,7 @@ def export(
         discount=config.selfplay.discount,
         precision=precision,
         c_scale=config.selfplay.c_scale,
+        hashes={name: hash_of(data) for name, data in networks.items()},
     )
     return Exports(card, networks, notes | {"precision": precision})
 

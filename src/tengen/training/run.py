@@ -29,6 +29,7 @@ from tengen.players.zero import Zero
 from tengen.training.config import Config, from_toml, to_toml
 
 WEIGHTS = "weights.safetensors"
+PARTS = {"generation", "elapsed", "selfplay", "learner", "replay", "strength"}  # of a line of metrics
 KEPT_WEIGHTS = 2  # the newest checkpoints that can be learned on from
 
 
@@ -125,9 +126,12 @@ class Run:
             return []
         try:
             lines = [json.loads(line) for line in files.read_bytes(path).decode("utf-8").splitlines()]
+            for number, line in enumerate(lines, start=1):
+                if missing := PARTS - line.keys():
+                    raise ValueError(f"line {number} has no {', '.join(sorted(missing))}")
             complete = self.generation
             return [line for line in lines if line["generation"] <= complete]
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             raise UserError(f"{path} is damaged: {error}") from None
 
     @property

@@ -32,7 +32,7 @@ class TensorBoard:
         name = f"events.out.tfevents.{time.time():010.0f}.{run.generation + 1:04}.{os.getpid()}"
         try:
             folder.mkdir(exist_ok=True)
-            self._records = RecordWriter((folder / name).open("wb"))
+            self._records = RecordWriter((folder / name).open("xb"))
         except OSError as error:
             raise UserError(f"cannot write {folder / name}: {error.strerror}") from error
 

@@ -1,0 +1,214 @@
+"""`tengen train` as a user sees it: its end, Ctrl-C, its lines and its panel. What it learns: tests/training."""
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tengen.cli import main
+from tengen.cli.live import Lines, LivePanel, sparkline
+from tengen.training.config import Length, load
+from tengen.training.learner import Losses
+from tengen.training.run import Run
+from tengen.training.watch import Watcher
+from tests.training.made import add_generation, made_run, metrics_of
+from tests.workers.test_local import wait_until_gone
+
+SETTINGS = [
+    "selfplay.games=1200", "selfplay.games_a_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
+    "network.channels=8", "network.blocks=2", "learner.threads=1",
+]  # fmt: skip
+
+
+def tengen(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as done:
+        sys.argv = ["tengen", *arguments]
+        main()
+    return int(done.value.code or 0)
+
+
+@pytest.fixture
+def coached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Length]:
+    """Here, with a coach that trains nobody: the lengths it was asked for."""
+    asked: list[Length] = []
+
+    def coach(run: Run, play_shards: object, watcher: Watcher) -> None:
+        asked.append(run.config.length)
+        add_generation(run, max(1, run.generation + 1))
+        watcher.finished(run.metrics()[-1])
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [])
+    monkeypatch.setattr("tengen.training.coach.train", coach)
+    return asked
+
+
+def test_a_run_goes_on_to_the_end_it_was_given_or_to_a_new_one(coached: list[Length]) -> None:
+    assert tengen("train", "connect4", "--minutes", "20") == 0
+    assert tengen("train", "--resume", "connect4") == 0
+    assert tengen("train", "--resume", "runs/connect4", "--generations", "30") == 0
+    assert tengen("train", "--resume", "connect4") == 0
+    assert tengen("train", "--resume", "connect4", "--minutes", "9", "--generations", "40") == 0
+    assert coached == [Length(20, 0), Length(20, 0), Length(0, 30), Length(0, 30), Length(9, 40)]
+    assert Run.open(Path("runs/connect4")).config.length == Length(9, 40)
+
+
+def test_a_new_run_has_an_end_without_being_told(coached: list[Length]) -> None:
+    assert tengen("train", "connect4", "-n", "other") == 0
+    assert coached == [load("connect4").length]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (["length.generations=2"], "2 generations; tengen train --resume run --generations 4 goes on"),
+        (
+            ["length.generations=0", "length.minutes=1.5"],
+            "1.5 minutes; tengen train --resume run --minutes 3 goes on",
+        ),
+    ],
+)
+def test_a_finished_run_says_so(
+    coached: list[Length], capsys: pytest.CaptureFixture[str], settings: list[str], said: str
+) -> None:
+    made_run(Path("runs/run"), 2, *settings)
+    assert tengen("train", "--resume", "run") == 0
+    assert capsys.readouterr().out == f"runs/run is finished: {said}\n"
+    assert coached == []
+
+
+@pytest.mark.parametrize(
+    "more", [["connect4"], ["--set", "learner.passes=1"], ["--name", "x"], ["--seed", "0"]]
+)
+def test_a_resumed_run_takes_no_other_settings(
+    coached: list[Length], capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    made_run(Path("runs/run"), 1)
+    assert tengen("train", "--resume", "run", *more) == 2
+    assert capsys.readouterr().err.startswith("tengen: --resume keeps the game, the name, the settings")
+    assert coached == []
+
+
+def test_a_line_a_generation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines(made_run(tmp_path / "run", 3, "length.generations=10"))
+    lines.finished(metrics_of(4))
+    lines.finished(metrics_of(5) | {"selfplay": {"seconds": 0.1}})
+    assert capsys.readouterr().out.splitlines() == [
+        "generation 4 of 10, 100 games, 5.0/s, 10 moves each, loss policy 0.500 value 0.125, sims=64: good 66.7 %, "
+        "uct:sims=200: score 60.0 %, 0:04:00 gone, about 0:06:00 left",
+        "generation 5 of 10, loss policy 0.400 value 0.100, 0:05:00 gone, about 0:05:00 left",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("length", "left"),
+    [
+        (["length.minutes=7"], "about 0:02:00 left"),  # 100 generations would take longer
+        (["length.minutes=7", "length.generations=6"], "about 0:01:00 left"),
+        (["length.minutes=7", "length.generations=0"], "about 0:02:00 left"),
+        (["length.generations=0"], "no end"),
+    ],
+)
+def test_the_time_left_is_that_of_the_nearer_limit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], length: list[str], left: str
+) -> None:
+    Lines(made_run(tmp_path / "run", 4, *length)).finished(metrics_of(5))
+    assert capsys.readouterr().out.endswith(f", 0:05:00 gone, {left}\n")
+
+
+def shown(panel: LivePanel) -> list[str]:
+    console = Console(file=io.StringIO(), width=80, height=24)
+    with console.capture() as capture:
+        console.print(panel.render())
+    return capture.get().splitlines()
+
+
+def cells(lines: list[str]) -> dict[str, str]:
+    """What stands beside each word of the panel's first column."""
+    inside = [line.strip("│ ") for line in lines if line.startswith("│")]
+    return {line.split()[0]: " ".join(line.split()[1:]) for line in inside if line}
+
+
+def test_the_panel_follows_a_generation(tmp_path: Path) -> None:
+    panel = LivePanel(made_run(tmp_path / "run", 4, "length.generations=10"), Console(file=io.StringIO()))
+    found = cells(shown(panel))
+    assert (found["game"], found["generation"]) == ("connect4, anysize 48×5", "5 of 10")
+    assert found["speed"] == "5.0 games, 25 positions, 2,000 simulations a second"
+    assert found["replay"] == "window of 1,600 positions, 2,000 so far; cache hits 25 %"
+    assert found["games"] == "10.0 moves each; first player wins 55 %, draws 5 %"
+    assert found["run"].endswith("0:04:00 gone, about 0:06:00 left")
+    assert found["loss"] == "policy 0.500 █▃▂▁"
+    assert found["strength"] == "sims=64 good 66.7 % ▁█ best 66.7 % in gen. 4"
+    panel.begin(5, "playing", 100)
+    panel.played(metrics_of(5)["selfplay"] | {"games": 60})
+    assert cells(shown(panel))["playing"].endswith(" 60/100 games")
+    panel.begin(5, "learning", 3)
+    panel.learned(Losses(0.5, 0.2, 0.1))
+    panel.learned(Losses(0.3, 0.2, 0.1))
+    found = cells(shown(panel))
+    assert found["learning"].endswith(" 2/3 steps")
+    assert found["loss"] == "policy 0.400 █▄▂▁▁"
+    panel.begin(5, "measuring")
+    assert "measuring" in cells(shown(panel))
+    panel.finished(metrics_of(5) | {"gate": {"champion": 3}})
+    assert cells(shown(panel))["generation"] == "5 of 10, the champion is 3"
+
+
+def test_the_panel_fits_a_small_terminal_and_leaves_room_for_what_ctrl_c_echoes(tmp_path: Path) -> None:
+    """Also a run of many generations, with many opponents of long names."""
+    run = made_run(tmp_path / ("long-name-" * 8), 0)
+    panel = LivePanel(run, Console(file=io.StringIO(), width=80, height=24))
+    assert cells(shown(panel))["generation"] == "1 of 100"
+    many: dict[str, Any] = {f"alphabeta:depth={i},and=more{i}": {"score": 1.0} for i in range(20)}
+    panel.finished(metrics_of(1000) | {"strength": many})
+    lines = shown(panel)
+    assert len(lines) < 24 and max(map(len, lines)) <= 78
+    assert sum("best 100.0 % in gen. 1000" in line for line in lines) == 8
+
+
+def test_a_sparkline_shows_all_of_a_history() -> None:
+    assert sparkline([1, 2, 3, 4, 5, 6, 7, 8], 24) == "▁▂▃▄▅▆▇█"
+    assert sparkline([0, 0, 4, 4, 8, 8], 3) == "▁▅█"
+    assert sparkline([3, 3, 3], 24) == "▄▄▄"
+    assert len(sparkline(list(range(1000)), 24)) == 24
+
+
+def test_ctrl_c_keeps_finished_shards_and_says_how_to_go_on(tmp_path: Path) -> None:
+    options = [part for setting in SETTINGS for part in ("--set", setting)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tengen", "train", "tictactoe", "--workers", "2", *options],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in the background
+    )
+    replay = tmp_path / "runs" / "tictactoe" / "replay" / "0001"
+    while len(list(replay.glob("shard-*.safetensors"))) < 3:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    workers = [
+        int(child)
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+    assert len(workers) == 2
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    said, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == ""
+    assert errors.splitlines()[1:] == [
+        "tengen: stopped in generation 1, tengen train --resume tictactoe goes on"
+    ]
+    assert wait_until_gone(workers)
+    left = sorted(file.name for file in replay.iterdir())
+    assert len(left) >= 3 and all(re.fullmatch(r"shard-\d{3}\.safetensors", name) for name in left)

@@ -1,0 +1,137 @@
+"""Watchers see all that a run does, and the run's length and clock are kept."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tengen.errors import UserError
+from tengen.training.coach import train
+from tengen.training.config import Length, load
+from tengen.training.learner import Losses
+from tengen.training.run import Run
+from tengen.training.shards import SelfPlayWork, ShardTask
+from tengen.training.watch import Phase, Share, Watchers, strengths
+from tests.training.made import made_run, metrics_of
+
+SETTINGS = [
+    "selfplay.games=12", "selfplay.games_a_shard=6", "selfplay.simulations=4", "selfplay.fast_simulations=2",
+    "network.channels=8", "network.blocks=1", "learner.batch_size=16", "learner.threads=1", "measure.every=100",
+]  # fmt: skip
+
+
+class Diary:
+    """Writes everything down."""
+
+    def __init__(self) -> None:
+        self.phases: list[tuple[int, str, int]] = []
+        self.shards: list[dict[str, Any]] = []
+        self.steps: list[Losses] = []
+        self.lines: list[dict[str, Any]] = []
+
+    def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
+        self.phases.append((generation, phase, total))
+
+    def played(self, shard: dict[str, Any]) -> None:
+        self.shards.append(shard)
+
+    def learned(self, losses: Losses) -> None:
+        self.steps.append(losses)
+
+    def finished(self, metrics: dict[str, Any]) -> None:
+        self.lines.append(metrics)
+
+
+def play_here(run: Run) -> Any:
+    work = SelfPlayWork(run.config.game, run.config.selfplay)
+
+    def play(tasks: Iterable[ShardTask]) -> Iterable[tuple[int, dict[str, Any]]]:
+        return ((index, work(task)) for index, task in enumerate(tasks))
+
+    return play
+
+
+def go_on(run: Run, generations: int) -> Diary:
+    run.configure(replace(run.config, length=Length(generations=generations)))
+    one, other = Diary(), Diary()
+    train(run, play_here(run), Watchers(one, other))
+    assert vars(one) == vars(other)
+    return one
+
+
+def test_a_watcher_sees_every_phase_shard_step_and_generation(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", load("tictactoe", SETTINGS))
+    first = go_on(run, 2)
+    steps = [line["learner"]["steps"] for line in first.lines]
+    assert first.phases == [
+        (1, "playing", 12), (1, "learning", steps[0]), (1, "exporting", 0), (1, "measuring", 0),
+        (2, "playing", 12), (2, "learning", steps[1]), (2, "exporting", 0), (2, "measuring", 0),
+    ]  # fmt: skip
+    assert [shard["games"] for shard in first.shards] == [6] * 4
+    assert len(first.steps) == sum(steps)
+    of_first = [step.policy for step in first.steps[: steps[0]]]
+    assert sum(of_first) / len(of_first) == pytest.approx(first.lines[0]["learner"]["policy"])
+    assert first.lines == run.metrics()
+
+    # A shard of the next generation is on the disk already: it is not played again, nor counted.
+    run.configure(replace(run.config, length=Length(generations=3)))
+    with pytest.raises(KeyboardInterrupt):
+        train(run, play_here(run), Watchers(_Impatient()))
+    kept = run.shard(3, 0).stat().st_mtime_ns
+    second = go_on(run, 3)
+    assert second.phases[0] == (3, "playing", 6) and len(second.shards) == 1
+    assert run.shard(3, 0).stat().st_mtime_ns == kept
+
+    # The clock goes on where it stood.
+    elapsed = [line["elapsed"] for line in run.metrics()]
+    assert len(elapsed) == 3 and 0 < elapsed[0] < elapsed[1] < elapsed[2] == run.elapsed
+
+
+class _Impatient(Diary):
+    def played(self, shard: dict[str, Any]) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("length", "generations", "minutes", "share"),
+    [
+        (Length(generations=4), 1, 1000, 0.25),
+        (Length(generations=4), 4, 0, 1.0),
+        (Length(minutes=20, generations=0), 1000, 5, 0.25),
+        (Length(minutes=20, generations=4), 1, 15, 0.75),
+        (Length(minutes=20, generations=4), 3, 5, 0.75),
+        (Length(generations=0), 1000, 1000, 0.0),
+    ],
+)
+def test_the_nearer_limit_ends_a_run(length: Length, generations: int, minutes: float, share: float) -> None:
+    assert length.progress(generations, 60 * minutes) == share
+
+
+def test_a_line_without_its_card_does_not_count(tmp_path: Path) -> None:
+    """As after a crash between the two: the generation is made again, and its time counted once."""
+    run = made_run(tmp_path / "run", 2)
+    run.log(metrics_of(3) | {"elapsed": 999.0})
+    assert (run.generation, run.elapsed, len(run.metrics())) == (2, 120.0, 2)
+    run.log(metrics_of(3))
+    assert [
+        json.loads(line)["elapsed"] for line in (run.folder / "metrics.jsonl").read_text().splitlines()
+    ] == [60, 120, 180]
+
+
+@pytest.mark.parametrize("text", ['{"generation": 1}\n', "[1]\n", '{"generation": 1, "ela', "\xff"])
+def test_damaged_metrics_are_named(tmp_path: Path, text: str) -> None:
+    run = made_run(tmp_path / "run", 1)
+    (run.folder / "metrics.jsonl").write_text(text, encoding="latin-1")
+    with pytest.raises(UserError, match=r"metrics\.jsonl is damaged: "):
+        run.metrics()
+
+
+def test_strengths_are_rates_with_intervals_and_scores_without() -> None:
+    assert strengths(metrics_of(2)) == {
+        "sims=64": {"good": Share(0.5, 0.4, 0.6)},
+        "uct:sims=200": {"score": Share(0.6, 0.6, 0.6)},
+    }
+    assert strengths(metrics_of(1)) == {}
