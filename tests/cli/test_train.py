@@ -1,5 +1,6 @@
 """`tengen train` as a user sees it: its end, Ctrl-C, its lines and its panel. What it learns: tests/training."""
 
+import ctypes
 import io
 import os
 import re
@@ -19,6 +20,7 @@ from tengen.training.config import Length, load
 from tengen.training.learner import Losses
 from tengen.training.run import Run
 from tengen.training.watch import Watcher
+from tengen.workers.local import signals_insist
 from tests.training.made import add_generation, made_run, metrics_of
 from tests.workers.test_local import wait_until_gone
 
@@ -95,6 +97,23 @@ def test_a_resumed_run_takes_no_other_settings(
     assert tengen("train", "--resume", "run", *more) == 2
     assert capsys.readouterr().err.startswith("tengen: --resume keeps the game, the name, the settings")
     assert coached == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["connect5"], "connect5"),
+        ([], "which game?"),
+        (["--resume", "none"], "no run in runs/none: tengen runs lists those there are"),
+        (["connect4", "--set", "learner.batch_sise=3"], "[learner] has no setting 'batch_sise'"),
+    ],
+)
+def test_a_mistake_leaves_no_run_behind(
+    coached: list[Length], capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert tengen("train", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert coached == [] and not Path("runs").exists()
 
 
 def test_a_line_a_generation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,6 +198,23 @@ def test_a_sparkline_shows_all_of_a_history() -> None:
     assert sparkline([0, 0, 4, 4, 8, 8], 3) == "▁▅█"
     assert sparkline([3, 3, 3], 24) == "▄▄▄"
     assert len(sparkline(list(range(1000)), 24)) == 24
+
+
+def test_a_signal_that_c_code_swallows_comes_again(capfd: pytest.CaptureFixture[str]) -> None:
+    """As when it comes while LLVM calls Numba back."""
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    called_back = ctypes.CFUNCTYPE(None)(interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    try:
+        with pytest.raises(KeyboardInterrupt), signals_insist():
+            called_back()
+            time.sleep(30)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capfd.readouterr().err == ""
 
 
 def test_ctrl_c_keeps_finished_shards_and_says_how_to_go_on(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tengen.bench.selfplay import Scaling, Seed001Rate, SelfPlayRate
 
 PEERS = Path(".venv-peers")
+BUSY = 0.95  # of a core, for a process that could use all of it
 
 app = typer.Typer(no_args_is_help=True, help="Measure speed, side by side with other systems.")
 
@@ -172,10 +173,10 @@ def selfplay(
         print(json.dumps(found, ensure_ascii=False))
         return
     millions = [f"{one.multiply_adds / 1e6:.1f}M multiply-adds a position" for one in (ours, theirs)]
-    print(f"connect4, Gumbel, {bench.SIMULATIONS} simulations a move; medians of {rounds} rounds")
-    print(
-        f"network: {ours.name}, {millions[0]}" + (f"; the peer's: {theirs.name}, {millions[1]}" * bool(net))
-    )
+    if rates or scaling:
+        print(f"connect4, Gumbel, {bench.SIMULATIONS} simulations a move; rounds: {rounds}, medians")
+        peers_network = f"; the peer's: {theirs.name}, {millions[1]}" if net else ""
+        print(f"network: {ours.name}, {millions[0]}{peers_network}")
     if rates:
         _print_selfplay(rates, bench.ASKED)
     if scaling:
@@ -183,6 +184,8 @@ def selfplay(
             f"\ntwo shards by one process {scaling.one_seconds:.1f} s, by two {scaling.two_seconds:.1f} s:"
             f" {scaling.ratio:.2f} ×  (≥ {bench.ASKED_SCALING} ×)"
         )
+        if scaling.core_share < BUSY:
+            print(f"the machine has other work: one process had {_percent(scaling.core_share)} of a core")
     if gomoku:
         _print_seed001(gomoku)
     print()

@@ -124,15 +124,17 @@ class LivePanel:
             middle.add_row("replay", _replay_text(self._lines[-1]))
         if "games" in (played := self._last("selfplay")):
             middle.add_row("games", _games_text(played))
-        bottom = _table()
+        losses, strength = _table(), _table()
         for key, title in LOSSES.items():
-            bottom.add_row("loss" if key == "policy" else "", self._loss_text(key, title))
+            losses.add_row("loss" if key == "policy" else "", self._loss_text(key, title))
         for place, row in enumerate(_strength_rows(self._lines)[:MOST_STRENGTHS]):
-            bottom.add_row("" if place else "strength", row)
+            strength.add_row("" if place else "strength", row)
+        heading = Text(str(self._run.folder), "bold")
+        heading.truncate(WIDTH - 6, overflow="ellipsis")
         hint = Text(f"Ctrl-C stops, tengen train --resume {name} goes on", "dim")
         return Panel(
-            Group(top, "", middle, "", bottom),
-            title=Text(str(self._run.folder), "bold"),
+            Group(top, "", middle, "", losses, "", strength),
+            title=heading,
             subtitle=None if self._is_over else hint,
             border_style="cyan",
             width=min(WIDTH, self._console.width - 2),  # the ^C of a terminal fits beside it
@@ -148,9 +150,11 @@ class LivePanel:
         return text + (f", the champion is {champion}" if champion != self._complete() else "")
 
     def _phase_bar(self) -> ProgressBar:
-        if self._total or self._is_over:
-            return ProgressBar(self._total or 1, self._done or 1, width=BAR)
-        return ProgressBar(total=None, pulse=True, width=BAR)
+        if self._total:
+            return _bar(self._total, self._done)
+        if self._is_over:
+            return _bar(1, self._phase == "finished")
+        return ProgressBar(total=None, pulse=True, pulse_style="cyan", width=BAR)
 
     def _phase_text(self) -> str:
         unit = UNITS.get(self._phase)
@@ -158,7 +162,7 @@ class LivePanel:
 
     def _run_bar(self) -> ProgressBar:
         share = self._config.length.progress(self._complete(), self._elapsed())
-        return ProgressBar(1.0, min(share, 1.0), width=BAR)
+        return _bar(1.0, min(share, 1.0))
 
     def _run_text(self) -> str:
         left = _left(self._config.length, self._lines, self._seconds())
@@ -226,7 +230,7 @@ def _strength_rows(lines: Sequence[dict[str, Any]]) -> list[Text]:
         curve = sparkline([value for value, _ in found], SHORT_CURVE)
         rows.append(
             Text.assemble(
-                f"{title:19.19} {100 * found[-1][0]:5.1f} %  ",
+                f"{title:18.18} {100 * found[-1][0]:5.1f} %  ",
                 (f"{curve:{SHORT_CURVE}}", "green"),
                 f"  best {100 * best:.1f} % in gen. {generation}",
             )
@@ -276,6 +280,10 @@ def _table() -> Table:
     table.add_column(width=10, style="dim")
     table.add_column(no_wrap=True)
     return table
+
+
+def _bar(total: float, done: float) -> ProgressBar:
+    return ProgressBar(total, done, width=BAR, complete_style="cyan", finished_style="green")
 
 
 def _beside(bar: ProgressBar, text: str) -> Table:

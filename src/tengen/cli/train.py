@@ -42,12 +42,13 @@ def train(
     if any(find_spec(package) is None for package in ("torch", "onnx", "tensorboard")):
         raise MissingExtraError("tengen train", "train")
 
+    from tengen import games
     from tengen.training import config as configs
     from tengen.training.coach import train as coach
     from tengen.training.run import Run
     from tengen.training.shards import SelfPlayWork
     from tengen.training.watch import Watchers
-    from tengen.workers.local import Pool, WorkerDiedError, available_cores
+    from tengen.workers.local import Pool, WorkerDiedError, available_cores, signals_insist
 
     if resume is not None:
         if game or name or settings or seed is not None:
@@ -56,6 +57,7 @@ def train(
     elif game is None:
         raise UserError("which game? tengen train connect4, or tengen train --resume NAME")
     else:
+        games.find(game)  # a game that there is not leaves no run behind
         run = Run.create(RUNS / (name or game), configs.load(game, settings or [], seed or 0))
     if minutes is not None or generations is not None:  # the limit that is not named is none
         run.configure(replace(run.config, length=configs.Length(minutes or 0.0, generations or 0)))
@@ -70,13 +72,15 @@ def train(
             f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} goes on", file=sys.stderr
         )
     try:
-        with ExitStack() as stack:
+        with signals_insist(), ExitStack() as stack:
             pool = stack.enter_context(
                 Pool(SelfPlayWork(config.game, config.selfplay), workers or available_cores())
             )
             coach(run, pool.run, Watchers(*_watchers(run, is_live, stack)))
     except KeyboardInterrupt:
-        print(f"tengen: stopped in generation {run.generation + 1}, {resuming} goes on", file=sys.stderr)
+        print(
+            f"tengen: stopped in generation {max(1, run.generation + 1)}, {resuming} goes on", file=sys.stderr
+        )
         raise typer.Exit(STOPPED) from None
     except WorkerDiedError as error:
         print(f"tengen: {error}; {resuming} goes on", file=sys.stderr)

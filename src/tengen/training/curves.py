@@ -19,7 +19,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 @dataclass(frozen=True)
 class Colours:
-    """Of the curves, told apart by the colour-blind too, and of what is around them."""
+    """Of the curves, and of what is around them."""
 
     curves: tuple[str, ...]
     ink: str

@@ -243,6 +243,32 @@ def _without_interrupts() -> Iterator[None]:
             before(signal.SIGINT, None)
 
 
+@contextmanager
+def signals_insist() -> Iterator[None]:
+    """Ctrl-C and the request to leave hold, wherever they come.
+
+    C code that calls Python (LLVM, while Numba compiles) swallows the exception that a signal raises there,
+    and prints it. Here it is not printed, and the signal comes again a moment later.
+    """
+    before = sys.unraisablehook
+    signals = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
+
+    def again(swallowed: "sys.UnraisableHookArgs") -> None:
+        number = signals.get(swallowed.exc_type)
+        if number is None:
+            before(swallowed)
+            return
+        timer = threading.Timer(0.05, os.kill, (os.getpid(), number))
+        timer.daemon = True
+        timer.start()
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
 # ---- in the worker
 
 
@@ -253,7 +279,7 @@ def _serve(pipe: "Connection[Any, Any]", work: Work[Any, Any], game_files: list[
     try:
         for file in game_files:
             games.load_file(file)
-        with work:
+        with signals_insist(), work:
             while True:
                 pipe.send(_done(work, pipe.recv()))
     except (EOFError, BrokenPipeError):
