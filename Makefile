@@ -5,7 +5,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 
 .PHONY: demo test test-slow check lint types peers clean
 
-demo: .venv/.installed
+demo: .venv/.installed-train
 	@$(BIN)/tengen demo
 
 test: .venv/.installed-dev lint types
@@ -31,13 +31,13 @@ types: .venv/.installed-dev
 	@$(PYTHON) -m venv .venv
 	@touch $@
 
-.venv/.installed: .venv/.created pyproject.toml constraints.txt
-	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e .
+.venv/.installed-train: .venv/.created pyproject.toml constraints.txt
+	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[train]'
 	@touch $@
 
 .venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
 	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
-	@touch $@ .venv/.installed
+	@touch $@ .venv/.installed-train
 
 # A second environment with the systems that `tengen bench` compares with, pinned.
 peers: .venv-peers/.installed

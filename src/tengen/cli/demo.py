@@ -1,45 +1,109 @@
-"""`tengen demo`: a game of Connect 4, played before your eyes."""
+"""`tengen demo`: Connect 4 from nothing in three minutes, and then a game."""
 
 import os
 import sys
 import time
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-PLAYOUTS = 20_000  # for each legal move: a tenth of a second in all
+from tengen.cli.runs import RUNS
+from tengen.cli.train import can_train, run_to_end
+
+if TYPE_CHECKING:
+    from tengen.games.position import Position
+    from tengen.training.run import Run
+
+GAME = "connect4"
+OPPONENT = "uct:sims=1000"  # a search with random games, which has learned nothing
+SETTINGS = ("measure.every=2", "measure.positions=200", "measure.games=0", "selfplay.games=512")
 
 
 def demo(
-    seed: Annotated[int, typer.Option(help="Another seed, another game.")] = 1,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Of training.")] = 3.0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another run.")] = 1,
     pause: Annotated[float, typer.Option(min=0.0, help="Seconds between moves, in a terminal.")] = 0.4,
+    plain: Annotated[bool, typer.Option("--plain", help="A line a generation, in a terminal too.")] = False,
 ) -> None:
-    """Play a game of Connect 4, each move the one that wins most random games."""
-    from tengen.games.batch import lift
+    """Train a network on Connect 4 for three minutes, from nothing, and watch it play."""
+    if can_train():
+        print(
+            f"Connect 4 from random weights and the rules alone, {minutes:g} minutes. Watch how often it\n"
+            "finds the perfect move (the fastest win, the slowest loss) or a good one (the result is kept)\n"
+            "in positions that it never learns from.\n",
+            flush=True,
+        )
+        run = _new_run(minutes, seed)
+        run_to_end(run, plain=plain)
+        network = str(run.folder)
+        print("\n" + _progress(run.metrics()))
+    else:
+        network = f"zoo/{GAME}"
+        print(
+            "To train you need: pip install 'tengen[train]'. Here is a game of the network in the box.",
+            flush=True,
+        )
+    last = _show_game(f"zero:{network}:sims=200", pause)
+    print(f"\n{len(last.moves)} moves: {''.join(last.moves)}; {last.outcome}.")
+    print(f"\nPlay it:    tengen play {GAME} --opponent zero:{network}")
+    if can_train():
+        print(f"Go on:      tengen train --resume {Path(network).name} --minutes {10 * minutes:g}")
+        print(f"Curves:     tengen report {Path(network).name}")
+    print(f"Stronger:   tengen play {GAME}        (the network in the box)")
+
+
+def _new_run(minutes: float, seed: int) -> "Run":
+    """runs/demo, or demo-2, … if there is one."""
+    from tengen.training import config
+    from tengen.training.run import Run
+
+    name, number = "demo", 1
+    while (RUNS / name).exists():
+        number += 1
+        name = f"demo-{number}"
+    settings = config.load(GAME, [*SETTINGS, f"length.minutes={minutes}"], seed, preset="minutes")
+    return Run.create(RUNS / name, settings)
+
+
+def _progress(metrics: list[dict[str, Any]]) -> str:
+    """What three minutes have brought."""
+    measured = [(line["elapsed"], line["strength"]) for line in metrics if line["strength"]]
+    if not measured:
+        return "It was too short to measure anything."
+    rows = [
+        f"{'':>8}{'network alone':>22}{'with 64 simulations':>22}",
+        f"{'minutes':>8}" + 2 * f"{'perfect':>14}{'good':>8}",
+    ]
+    for seconds, strength in measured:
+        cells = "".join(
+            f"{100 * strength[how]['perfect']['rate']:>12.1f} %{100 * strength[how]['good']['rate']:>6.1f} %"
+            for how in ("alone", "sims=64")
+        )
+        rows.append(f"{seconds / 60:>8.1f}{cells}")
+    return "\n".join(rows)
+
+
+def _show_game(network: str, pause: float) -> "Position":
+    """The network plays first; the last position."""
+    from tengen import games, players
     from tengen.games.position import Position
-    from tengen.games.randomness import new_random
 
     in_terminal = sys.stdout.isatty()
     color = in_terminal and "NO_COLOR" not in os.environ
-    random = new_random(seed)
-    position = Position.start("connect4")
-    rules = lift(position.game)
-    playouts = 0
-    began = time.perf_counter()
-    while not position.is_over:
-        after = {action: position.play(action) for action in position.legal_actions}
-        # A finished game is worth what it is; values are for the player to move, so negate them.
-        totals = {a: -rules.playouts(p.state.copy(), PLAYOUTS, random) for a, p in after.items()}
-        playouts += PLAYOUTS * len(after)
-        best = max(totals, key=lambda action: totals[action])
-        expected = totals[best] / PLAYOUTS
-        mover = "XO"[position.to_move - 1]
-        position = after[best]
-        print(f"\n{len(position.moves)}. {mover} plays column {position.last_move} (expects {expected:+.2f})")
-        print(position.text(color=color))
-        if in_terminal:
-            time.sleep(pause)
-    seconds = time.perf_counter() - began
-    print(f"\n{len(position.moves)} moves: {''.join(position.moves)}; {position.outcome}.")
-    print(f"{playouts:,} random games in {seconds:.1f} s.")
-    print("Next: tengen games · tengen show gomoku15 h8 h9 · tengen check all · tengen bench rules")
+    game = games.find(GAME)
+    position = Position.start(game)
+    print(f"\nX is the network, O {OPPONENT}.")
+    with players.find(network, game) as one, players.find(OPPONENT, game) as other:
+        for player in (one, other):
+            player.new_game(seed=0)
+        while not position.is_over:
+            choice = (one, other)[position.to_move - 1].choose(position)
+            mover = "XO"[position.to_move - 1]
+            position = position.play(choice.action)
+            expects = "" if choice.value is None else f" (expects {choice.value:+.2f})"
+            print(f"\n{len(position.moves)}. {mover} plays column {position.last_move}{expects}")
+            print(position.text(color=color), flush=True)
+            if in_terminal:
+                time.sleep(pause)
+    return position

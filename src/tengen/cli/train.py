@@ -25,6 +25,9 @@ def train(
         float | None, typer.Option(min=0.01, help="The run ends after so much work, all commands together.")
     ] = None,
     generations: Annotated[int | None, typer.Option(min=1, help="The run ends after so many.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="minutes, hour, night (two cores) or gpu: the network's size and more.")
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="May be repeated.")
     ] = None,
@@ -37,30 +40,41 @@ def train(
     plain: Annotated[bool, typer.Option("--plain", help="A line a generation, in a terminal too.")] = False,
 ) -> None:
     """Train a network from random weights and the rules alone."""
-    from importlib.util import find_spec
-
-    if any(find_spec(package) is None for package in ("torch", "onnx", "tensorboard")):
+    if not can_train():
         raise MissingExtraError("tengen train", "train")
 
     from tengen import games
     from tengen.training import config as configs
-    from tengen.training.coach import train as coach
     from tengen.training.run import Run
-    from tengen.training.shards import SelfPlayWork
-    from tengen.training.watch import Watchers
-    from tengen.workers.local import Pool, WorkerDiedError, available_cores, signals_insist
 
     if resume is not None:
-        if game or name or settings or seed is not None:
+        if game or name or settings or preset or seed is not None:
             raise UserError("--resume keeps the game, the name, the settings and the seed: leave them out")
         run = Run.open(run_folder(resume))
     elif game is None:
         raise UserError("which game? tengen train connect4, or tengen train --resume NAME")
     else:
         games.find(game)  # a game that there is not leaves no run behind
-        run = Run.create(RUNS / (name or game), configs.load(game, settings or [], seed or 0))
+        run = Run.create(RUNS / (name or game), configs.load(game, settings or [], seed or 0, preset))
     if minutes is not None or generations is not None:  # the limit that is not named is none
         run.configure(replace(run.config, length=configs.Length(minutes or 0.0, generations or 0)))
+    run_to_end(run, workers, plain)
+
+
+def can_train() -> bool:
+    """Is the extra `train` installed?"""
+    from importlib.util import find_spec
+
+    return all(find_spec(package) is not None for package in ("torch", "onnx", "tensorboard"))
+
+
+def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> None:
+    """Goes on with a run, and shows it."""
+    from tengen.training.coach import train as coach
+    from tengen.training.shards import SelfPlayWork
+    from tengen.training.watch import Watchers
+    from tengen.workers.local import Pool, WorkerDiedError, available_cores, signals_insist
+
     config = run.config
     resuming = f"tengen train --resume {run.folder.name}"
     if config.length.progress(run.generation, run.elapsed) >= 1:

@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict, replace
 
 from tengen import games, nets
+from tengen.evaluators.card import read_card
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.players.zero import find_network
@@ -84,4 +85,7 @@ def start_or_resume(run: Run, game: Game) -> tuple[Learner, Replay, Standing]:
     for generation in range(1, run.generation + 1):
         numbers = range(config.selfplay.num_shards)
         replay.add([positions_files.load(run.shard(generation, number)) for number in numbers])
-    return learner, replay, Standing.load(run.checkpoint(run.generation)) if run.generation else Standing()
+    standing = Standing.load(run.checkpoint(run.generation)) if run.generation else Standing()
+    if not (run.folder / "best").exists():  # killed while a new champion took its place
+        run.promote(standing.champion, read_card(run.checkpoint(standing.champion)))
+    return learner, replay, standing
