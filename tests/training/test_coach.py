@@ -117,3 +117,34 @@ def test_a_run_is_not_begun_twice(whole: Path) -> None:
         command("tictactoe", "--generations", "1"), cwd=whole.parent.parent, capture_output=True, text=True
     )
     assert (done.returncode, "is a run already: tengen train --resume tictactoe" in done.stderr) == (2, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are Unix's")
+@pytest.mark.parametrize(("room", "file"), [(1_000, "shard-000"), (60_000, "weights.safetensors")])
+def test_a_full_disk_stops_a_run_that_goes_on_later(
+    whole: Path, tmp_path: Path, room: int, file: str
+) -> None:
+    """Files that may not grow beyond some bytes fail as those on a full disk do."""
+    import resource
+    import shutil
+
+    copy = tmp_path / "runs" / "tictactoe"
+    shutil.copytree(whole, copy)
+    for folder in (copy / "checkpoints" / "0004", copy / "replay" / "0004"):
+        shutil.rmtree(folder)
+    (copy / "checkpoints" / "0002" / "weights.safetensors").unlink(missing_ok=True)
+    before = hashes(copy)
+    done = subprocess.run(
+        command("--resume", "tictactoe", "--workers", "1"),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+    )
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "cannot write" in done.stderr and file in done.stderr
+    assert before.items() <= hashes(copy).items()
+    again = subprocess.run(command("--resume", "tictactoe", "--workers", "1"), cwd=tmp_path)
+    assert again.returncode == 0
+    kept = {name: value for name, value in hashes(whole).items() if name in hashes(copy)}
+    assert hashes(copy) == kept and "checkpoints/0004/weights.safetensors" in kept

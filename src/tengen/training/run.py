@@ -109,8 +109,8 @@ class Run:
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir()
         for file in self.checkpoint(generation).glob("*.onnx"):
-            shutil.copyfile(file, new / file.name)
-        shutil.copyfile(self.checkpoint(generation) / WEIGHTS, new / WEIGHTS)
+            files.write_bytes(new / file.name, files.read_bytes(file))
+        files.write_bytes(new / WEIGHTS, files.read_bytes(self.checkpoint(generation) / WEIGHTS))
         files.write_text(new / "card.json", card.to_text())
         old = self.folder / ".old"
         shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,490 @@
+"""How fast is self-play? Simulations and games a second on one core, beside mctx + pgx in the same run.
+
+Both sides play whole games of Connect 4 with Gumbel search and the same residual network, weight for weight.
+Ours are shards as training has them: their ends, when the batch grows thin, count too. Every shard stands
+between two halves of an empty loop, which evaluates full batches and does nothing else.
+
+    peer │ loop, shard, loop │ peer │ loop, shard, loop │ …       ratios are of neighbours, then the median
+
+Seconds are the processor's: other work on the machine does not lengthen them, though it takes its share
+of the memory and the clock. Only the step from one process to two is measured by the clock on the wall.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+
+from tengen import files, nets
+from tengen.bench import residual
+from tengen.bench.peer import Peer
+from tengen.bench.search import position_after, random_moves
+from tengen.errors import UserError
+from tengen.evaluators.cache import CachedEvaluator
+from tengen.evaluators.card import FILES, Card, Precision, hash_of, read_card, read_network
+from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.games import find
+from tengen.games.batch import lift
+from tengen.games.game import Game, Planes
+from tengen.nets.export import to_int8, to_onnx
+from tengen.players.zero import find_network
+from tengen.training.config import SelfPlay
+from tengen.training.selfplay import play_shard
+from tengen.training.shards import LAST_MOVE, SelfPlayWork, ShardTask
+from tengen.workers.local import Pool
+
+SIMULATIONS = 32  # of every move
+PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
+CALIBRATION = 1024  # positions for int8
+
+PEER = "mctx + pgx"
+PEER_BATCHES = (32, 64, 128, 256)  # games at once; the fastest is taken. 512 was slower than 64 by a tenth
+CHECKED = [3, 3, 2, 4, 3]  # moves to a position of which both networks must say the same
+
+SEED001 = "mnk:rows=8,cols=8,k=5"
+SEED001_SIMULATIONS = 400
+SEED001_PEER = (4.8, 950.0)  # games a minute, simulations a second: AlphaZero_Gomoku with PyTorch
+SEED001_FEWER = 4  # times fewer games than of Connect 4: they have six times the simulations, or more
+
+# At least: the share of the time inside the network, and simulations for each evaluation of the empty loop.
+ASKED = {
+    "fp32": (0.90, 0.9),
+    "int8": (0.85, 0.9),
+    "fp32, cache": (0.90, 1.5),
+    "int8, cache": (0.85, 1.5),
+}
+ASKED_SCALING = 1.8
+
+Show = Callable[[str], None]  # tells what was just measured
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure."""
+
+    rounds: int
+    seconds: float  # of the peer and of the empty loop, each time
+    games: int  # of a shard
+    opening_plies: int = 0  # at most so many random moves begin our games; the peer's have none
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network to play with, in both precisions."""
+
+    name: str
+    multiply_adds: int  # of one position
+    data: dict[Precision, bytes]
+    planes: tuple[int, ...]
+    discount: float  # that its values were learned with
+    c_scale: float  # of Gumbel search
+    weights: residual.Weights = field(default_factory=dict)  # for a peer, if it can have this network
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measurement."""
+
+    games: int
+    moves: int
+    simulations: int
+    seconds: float
+    network_seconds: float = 0.0  # of these, inside the network
+    hit_rate: float | None = None  # of the cache
+    loop: float = 0.0  # evaluations a second in the empty loop beside it
+    peer: float | None = None  # simulations a second of the peer before it
+
+    @property
+    def rate(self) -> float:
+        """Simulations a second."""
+        return self.simulations / max(self.seconds, 1e-6)
+
+
+@dataclass(frozen=True)
+class SelfPlayRate:
+    """Medians of the rounds; ratios are medians of those of neighbouring measurements."""
+
+    who: str
+    simulations_per_second: float
+    games_per_second: float
+    moves_per_game: float
+    times_peer: float | None = None
+    network_share: float | None = None  # of the time
+    hit_rate: float | None = None
+    loop_per_second: float | None = None  # evaluations in the empty loop
+    times_loop: float | None = None  # simulations for each of these
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The same shards by one process and by two: medians."""
+
+    one_seconds: float
+    two_seconds: float
+    ratio: float
+    core_share: float  # of a core that the one process had: much less than 1, and the ratio means nothing
+
+
+@dataclass(frozen=True)
+class Seed001Rate:
+    """Medians. Games have not the same length as the peer's, so both ratios are given."""
+
+    who: str
+    games_per_minute: float
+    times_peer: float  # games
+    simulations_per_second: float
+    times_peer_simulations: float
+    moves_per_game: float
+    network_share: float
+    hit_rate: float | None
+
+
+@dataclass(frozen=True)
+class Target:
+    """What we want at least, and what came out."""
+
+    what: str
+    value: float
+    asked: float
+    is_reached: bool
+
+
+def targets(rates: list[SelfPlayRate], scaling: Scaling | None) -> list[Target]:
+    """Of everything that was measured."""
+    found: list[tuple[str, float, float]] = []
+    for rate in rates:
+        if rate.network_share is not None and rate.times_loop is not None:  # ours
+            share, times_loop = ASKED[rate.who]
+            found += [
+                (f"{rate.who}: share of the time inside the network", rate.network_share, share),
+                (f"{rate.who}: simulations per evaluation of an empty loop", rate.times_loop, times_loop),
+            ]
+    if scaling:
+        found.append(("two processes, times one", scaling.ratio, ASKED_SCALING))
+    return [Target(what, value, asked, value >= asked) for what, value, asked in found]
+
+
+# ---- beside mctx + pgx
+
+
+def compare(
+    ours: Network, theirs: Network, peer: Peer | None, effort: Effort, show: Show
+) -> list[SelfPlayRate]:
+    """The peer, if there is one, and the four ways we can play."""
+    show(f"{ours.name}: {effort.games} games a round, in four ways")
+    ways = [
+        Way(find("connect4"), ours, precision, is_cached, _settings(ours, effort), effort.games)
+        for is_cached in (False, True)
+        for precision in PRECISIONS
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        playing = PeerGames(peer, theirs, Path(folder), effort.seconds, show) if peer else None
+        for number in range(1, effort.rounds + 1):
+            for way in ways:
+                before = playing.measure() if playing else None
+                found = way.measure(number, effort.seconds, before)
+                show(f"round {number} of {effort.rounds}: {way.name} {found.rate:,.0f} simulations/s")
+    rates = [_rate(way.name, way.measured) for way in ways]
+    return [_rate(PEER, playing.measured), *rates] if playing else rates
+
+
+class PeerGames:
+    """Games that the peer goes on with, in batches of the size that suits it best."""
+
+    def __init__(self, peer: Peer, network: Network, folder: Path, seconds: float, show: Show) -> None:
+        self.measured: list[Measured] = []
+        self._peer, self._weights = peer, folder / "net.npz"
+        np.savez(self._weights, **network.weights)  # type: ignore[arg-type]
+        self._check(network)
+        rates = {}
+        for batch in PEER_BATCHES:
+            rates[batch] = self._play(batch, moves=max(PEER_BATCHES) // batch).rate
+            show(f"{PEER}, {batch} games at once: {rates[batch]:,.0f} simulations/s")
+        self._batch = max(rates, key=lambda batch: rates[batch])
+        self._moves = max(1, round(seconds * rates[self._batch] / (self._batch * SIMULATIONS)))
+
+    def measure(self) -> float:
+        """Simulations a second."""
+        self.measured.append(self._play(self._batch, self._moves))
+        return self.measured[-1].rate
+
+    def _play(self, batch: int, moves: int) -> Measured:
+        answer = self._ask(batch, moves)
+        return Measured(answer["games"], moves * batch, moves * batch * SIMULATIONS, answer["seconds"])
+
+    def _ask(self, batch: int, moves: int) -> dict[str, Any]:
+        return self._peer.ask(
+            weights=str(self._weights), batch=batch, simulations=SIMULATIONS, moves=moves, position=CHECKED
+        )
+
+    def _check(self, network: Network) -> None:
+        """Do both sides have the same network?"""
+        game = find("connect4")
+        evaluator = OnnxEvaluator(game, NetworkFile(network.data["fp32"], network.planes))
+        state = position_after(game, CHECKED)
+        ours = evaluator.evaluate(state[None], game.legal_mask(state)[None])
+        theirs = self._ask(PEER_BATCHES[0], moves=0)
+        assert np.allclose(ours.logits[0], theirs["logits"], atol=1e-3), "the peer has another network"
+        assert np.allclose(ours.values[0], theirs["value"], atol=1e-3), "the peer has another network"
+
+
+class Way:
+    """One way to play: a precision, with or without a cache."""
+
+    def __init__(
+        self,
+        game: Game,
+        network: Network,
+        precision: Precision,
+        is_cached: bool,
+        settings: SelfPlay,
+        num_games: int,
+    ) -> None:
+        self.name = f"{precision}, cache" if is_cached else precision
+        self.measured: list[Measured] = []
+        self._game, self._settings, self._num_games = game, settings, num_games
+        self._is_cached, self._sees_last_move = is_cached, LAST_MOVE in network.planes
+        self._evaluator = TimedEvaluator(game, NetworkFile(network.data[precision], network.planes))
+        play_shard(game, self._evaluator, settings, 1, num_games, [0])  # compiles, and meets full batches
+        self._play(simulations=1, seed=0)
+        planes = some_planes(game, self._evaluator.session.largest_batch)
+        self._planes = np.ascontiguousarray(planes[:, network.planes])
+
+    def measure(self, seed: int, seconds: float, peer: float | None = None) -> Measured:
+        """A shard between two halves of an empty loop. `peer`: its rate just before."""
+        before = self._loop(seconds / 2)
+        played = self._play(self._settings.simulations, seed)
+        after = self._loop(seconds / 2)
+        self.measured.append(replace(played, loop=fmean((before, after)), peer=peer))
+        return self.measured[-1]
+
+    def _play(self, simulations: int, seed: int) -> Measured:
+        session = self._evaluator.session
+        evaluator: Evaluator = self._evaluator
+        if self._is_cached:
+            room = self._settings.cache_positions
+            evaluator = CachedEvaluator(evaluator, self._game, room, sees_last_move=self._sees_last_move)
+        inside, began = session.seconds, time.process_time()
+        _, stats = play_shard(self._game, evaluator, self._settings, simulations, self._num_games, [seed])
+        return Measured(
+            games=stats.games,
+            moves=stats.moves,
+            simulations=stats.simulations,
+            seconds=time.process_time() - began,
+            network_seconds=session.seconds - inside,
+            hit_rate=evaluator.hit_rate if isinstance(evaluator, CachedEvaluator) else None,
+        )
+
+    def _loop(self, seconds: float) -> float:
+        """Evaluations a second of full batches."""
+        session = self._evaluator.session
+        done, began = 0, session.seconds
+        while done == 0 or session.seconds - began < seconds:
+            session.run(None, {"planes": self._planes})
+            done += len(self._planes)
+        return done / (session.seconds - began)
+
+
+class TimedEvaluator(OnnxEvaluator):
+    """Knows how long it was inside the network."""
+
+    def __init__(self, game: Game, network: NetworkFile) -> None:
+        super().__init__(game, network)
+        self.session = TimedSession(self._session)
+        self._session = self.session
+
+
+class TimedSession:
+    """A session of ONNX Runtime with a stopwatch."""
+
+    def __init__(self, session: Any) -> None:
+        self.seconds, self.largest_batch = 0.0, 0
+        self._session = session
+
+    def run(self, outputs: list[str] | None, feed: dict[str, Planes]) -> Any:
+        self.largest_batch = max(self.largest_batch, len(feed["planes"]))
+        began = time.process_time()
+        answer = self._session.run(outputs, feed)
+        self.seconds += time.process_time() - began
+        return answer
+
+
+def _rate(who: str, measured: list[Measured]) -> SelfPlayRate:
+    """What the rounds come to. A game's length is a mean over all of them: few games end in one."""
+    simulations, games = sum(one.simulations for one in measured), sum(one.games for one in measured)
+    rate = median(one.rate for one in measured)
+    peers = [one.rate / one.peer for one in measured if one.peer]
+    hits = [one.hit_rate for one in measured if one.hit_rate is not None]
+    is_ours = who != PEER
+    return SelfPlayRate(
+        who,
+        simulations_per_second=rate,
+        games_per_second=rate * games / simulations,
+        moves_per_game=sum(one.moves for one in measured) / max(games, 1),
+        times_peer=median(peers) if peers else None,
+        network_share=median(one.network_seconds / one.seconds for one in measured) if is_ours else None,
+        hit_rate=median(hits) if hits else None,
+        loop_per_second=median(one.loop for one in measured) if is_ours else None,
+        times_loop=median(one.rate / one.loop for one in measured) if is_ours else None,
+    )
+
+
+# ---- from one process to two
+
+
+def scale(network: Network, effort: Effort, show: Show) -> Scaling:
+    """Two shards, as in training, by one process and by two, in turns; seconds by the clock on the wall."""
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    shares = []
+    with tempfile.TemporaryDirectory() as name, ExitStack() as open_pools:
+        folder = Path(name)
+        _save(network, folder)
+        work = SelfPlayWork("connect4", _settings(network, effort))
+        pools = {count: open_pools.enter_context(Pool(work, count)) for count in seconds}
+
+        def shards(simulations: int, games: int, seed: int) -> list[ShardTask]:
+            files = [folder / f"shard-{shard}.safetensors" for shard in (0, 1)]
+            return [
+                ShardTask(folder, "int8", simulations, games, (seed, shard), file)
+                for shard, file in enumerate(files)
+            ]
+
+        for pool in pools.values():
+            list(pool.run(shards(simulations=1, games=2, seed=0)))  # compiles
+        for number in range(1, effort.rounds + 1):
+            for count, pool in pools.items():
+                began, worked = time.perf_counter(), time.process_time()
+                list(pool.run(shards(SIMULATIONS, effort.games, number)))
+                seconds[count].append(time.perf_counter() - began)
+                if count == 1:  # it worked here
+                    shares.append((time.process_time() - worked) / seconds[count][-1])
+            one, two = (seconds[count][-1] for count in seconds)
+            show(f"round {number} of {effort.rounds}: one process {one:.1f} s, two {two:.1f} s")
+    ratio = median(one / two for one, two in zip(*seconds.values(), strict=True))
+    return Scaling(median(seconds[1]), median(seconds[2]), ratio, median(shares))
+
+
+def _save(network: Network, folder: Path) -> None:
+    """As a checkpoint."""
+    for precision, data in network.data.items():
+        files.write_bytes(folder / FILES[precision], data)
+    card = Card(
+        game="connect4",
+        network={"name": network.name},
+        planes=network.planes,
+        generation=0,
+        discount=network.discount,
+        precision="int8",
+        c_scale=network.c_scale,
+        hashes={precision: hash_of(data) for precision, data in network.data.items()},
+    )
+    files.write_text(folder / "card.json", card.to_text())
+
+
+# ---- AlphaZero_Gomoku's network and settings
+
+
+def seed001(effort: Effort, show: Show) -> list[Seed001Rate]:
+    """Gomoku of five on 8×8 with PUCT, 400 simulations a move. The peer's figures are not measured here."""
+    game = find(SEED001)
+    net = nets.make("gomoku", game)
+    data = to_onnx(net, some_planes(game, 64))
+    network = _network("gomoku", game, data, net.planes)
+    settings = SelfPlay(
+        search="puct",
+        simulations=SEED001_SIMULATIONS,
+        full_share=1.0,
+        random_opening_plies=0,
+        discount=1.0,
+        c_puct=5.0,
+        temperature_plies=game.rows * game.cols,  # all of them
+    )
+    num_games = max(1, effort.games // SEED001_FEWER)
+    ways = [
+        Way(game, network, "fp32", False, settings, num_games),
+        Way(game, network, "int8", True, settings, num_games),
+    ]
+    show(f"gomoku 8×8: {num_games} games a round, in two ways")
+    for number in range(1, effort.rounds + 1):
+        for way in ways:
+            found = way.measure(number, effort.seconds)
+            show(f"round {number} of {effort.rounds}: {way.name} {found.rate:,.0f} simulations/s")
+    return [_seed001_rate(way) for way in ways]
+
+
+def _seed001_rate(way: Way) -> Seed001Rate:
+    rate, (games, simulations) = _rate(way.name, way.measured), SEED001_PEER
+    assert rate.network_share is not None
+    return Seed001Rate(
+        rate.who,
+        games_per_minute=60 * rate.games_per_second,
+        times_peer=60 * rate.games_per_second / games,
+        simulations_per_second=rate.simulations_per_second,
+        times_peer_simulations=rate.simulations_per_second / simulations,
+        moves_per_game=rate.moves_per_game,
+        network_share=rate.network_share,
+        hit_rate=rate.hit_rate,
+    )
+
+
+# ---- networks
+
+
+def plain_network(channels: int, blocks: int) -> Network:
+    """Residual, with random weights: we can play with it, and the peer too."""
+    connect4 = find("connect4")
+    weights = residual.random_weights(connect4, channels, blocks)
+    data = residual.to_onnx(connect4, weights)
+    network = _network(f"residual {channels} × {blocks}", connect4, data, residual.PLANES)
+    return replace(network, weights=weights)
+
+
+def trained_network(path: str) -> Network:
+    """A run's, or that of a folder with a card. Not every one has been exported to int8: here it is anew."""
+    folder = find_network(path)
+    card = read_card(folder)
+    if card.game != "connect4":
+        raise UserError(f"expected a network for connect4, the one in {folder} plays {card.game}")
+    name, fp32 = f"{path}, generation {card.generation}", read_network(folder, "fp32").data
+    network = _network(name, find("connect4"), fp32, card.planes)
+    return replace(network, discount=card.discount, c_scale=card.c_scale)
+
+
+def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Network:
+    seen = np.ascontiguousarray(some_planes(game, CALIBRATION)[:, planes])
+    defaults = SelfPlay()
+    return Network(
+        name,
+        residual.multiply_adds(fp32),
+        {"fp32": fp32, "int8": to_int8(fp32, seen)},
+        planes,
+        defaults.discount,
+        defaults.c_scale,
+    )
+
+
+def _settings(network: Network, effort: Effort) -> SelfPlay:
+    """Those of training, with the same number of simulations for every move."""
+    return SelfPlay(
+        simulations=SIMULATIONS,
+        full_share=1.0,
+        random_opening_plies=effort.opening_plies,
+        discount=network.discount,
+        c_scale=network.c_scale,
+    )
+
+
+def some_planes(game: Game, count: int) -> Planes:
+    """Of positions somewhere in random games."""
+    cells = game.rows * game.cols
+    moves = [random_moves(game, seed % (cells // 2), seed) for seed in range(count)]
+    planes = np.zeros((count, *game.planes_shape), np.float32)
+    lift(game).planes(np.stack([position_after(game, line) for line in moves]), planes)
+    return planes
