@@ -146,7 +146,7 @@ def _other_charts(lines: list[Line]) -> list[str]:
         chart("Policy loss", "cross-entropy", {"": lambda line: line["learner"]["policy"]}),
         chart("Value loss", "squared error", {"": lambda line: line["learner"]["value"]}),
         chart("Loss of the plies left", "", {"": lambda line: line["learner"]["plies_left"]}),
-        chart("Entropy of the policies", "nats", {"": lambda line: line["selfplay"]["entropy"]}),
+        chart("Entropy of the policies", "bits", {"": lambda line: line["selfplay"]["entropy"]}),
         chart(
             "Games a second", "of self-play", {"": lambda line: _played(line, "games") / _seconds(line)},
             from_zero=True,
