@@ -24,6 +24,7 @@ class Card:
     generation: int
     discount: float  # a ply, that its values were learned with
     precision: Precision  # which of the two it plays with
+    search: Literal["gumbel", "puct"] = "gumbel"  # that it was trained with
     c_scale: float = 0.1  # of Gumbel search
     hashes: dict[str, str] = field(default_factory=dict)  # of each precision's file: SHA-256
     strength: dict[str, Any] = field(default_factory=dict)  # as measured; see training/measure.py

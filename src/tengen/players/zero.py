@@ -26,7 +26,7 @@ ZOO = Path(__file__).parent.parent / "zoo"
 class Zero(Player):
     """sims=1: the network alone, its most likely move."""
 
-    summary = "a trained network (path; sims=400 or seconds, search=puct or gumbel, precision, vcf)"
+    summary = "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf)"
 
     def __init__(
         self,
@@ -34,15 +34,18 @@ class Zero(Player):
         path: str = "",
         sims: int = 400,
         seconds: float | None = None,
-        search: str = "puct",
+        search: str | None = None,
         precision: str | None = None,
         vcf: bool = False,
         leaves: int = 8,
     ) -> None:
-        """leaves: evaluated together, when there is a single game."""
+        """search: without, the one it was trained with; Gumbel search must know its simulations beforehand,
+        so with seconds it is PUCT. leaves: evaluated together by PUCT, when there is a single game."""
         super().__init__(game)
-        if search not in ("puct", "gumbel"):
+        if search not in (None, "puct", "gumbel"):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
+        if search == "gumbel" and seconds is not None:
+            raise UserError("player 'zero': gumbel search takes sims, not seconds: use search=puct")
         if precision not in (None, "fp32", "int8"):
             raise UserError(f"player 'zero': precision is fp32 or int8, got '{precision}'")
         if sims < 1:
@@ -51,9 +54,10 @@ class Zero(Player):
         card = read_card(folder)
         if card.game != game.name:
             raise UserError(f"the network in {folder} plays {card.game}, not {game.name}")
-        self._equip(read_network(folder, precision), card, search)  # type: ignore[arg-type]
+        chosen = "puct" if seconds is not None else search or card.search
+        self._equip(read_network(folder, precision), card, chosen)  # type: ignore[arg-type]
         self._sims, self._seconds = sims, seconds
-        self._leaves = leaves if search == "puct" else 1
+        self._leaves = leaves if chosen == "puct" else 1
         self._fours = Fours(game) if vcf else None
 
     @classmethod
@@ -61,7 +65,7 @@ class Zero(Player):
         """A network that is not in a folder yet."""
         player = cls.__new__(cls)
         Player.__init__(player, game)
-        player._equip(network, card, "puct")
+        player._equip(network, card, card.search)
         player._sims, player._seconds, player._leaves, player._fours = sims, None, 1, None
         return player
 

@@ -57,6 +57,7 @@ def export(
         generation=generation,
         discount=config.selfplay.discount,
         precision=precision,
+        search=config.selfplay.search,
         c_scale=config.selfplay.c_scale,
         hashes={name: hash_of(data) for name, data in networks.items()},
     )

@@ -1,0 +1,103 @@
+"""A trained network as a player. The weights here are random: what it says is checked, not how well."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen import games, nets, players
+from tengen.errors import UserError
+from tengen.evaluators.card import Card, hash_of
+from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.games.position import Position
+from tengen.nets.export import to_int8, to_onnx
+from tengen.players.player import Player
+from tengen.players.zero import Zero
+
+GAME = games.find("connect4")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint in a run."""
+    best = tmp_path_factory.mktemp("run") / "best"
+    best.mkdir()
+    net = nets.make("anysize", GAME, {"channels": 8, "blocks": 2}, seed=3).eval()
+    planes = np.random.default_rng(1).integers(0, 2, (64, *GAME.planes_shape)).astype(np.float32)
+    fp32 = to_onnx(net, planes)
+    int8 = to_int8(fp32, np.ascontiguousarray(planes[:, net.planes]))
+    hashes = {"fp32": hash_of(fp32), "int8": hash_of(int8)}
+    card = Card("connect4", {"name": "anysize"}, net.planes, 1, 0.97, "fp32", hashes=hashes)
+    (best / "net.onnx").write_bytes(fp32)
+    (best / "int8.onnx").write_bytes(int8)
+    (best / "card.json").write_text(card.to_text())
+    return best.parent
+
+
+def zero(folder: Path, settings: str = "sims=64") -> Player:
+    return players.find(f"zero:{folder}:{settings}", GAME)
+
+
+def test_one_simulation_is_the_network_alone(folder: Path) -> None:
+    position = Position.from_moves(GAME, "44536")
+    data = (folder / "best" / "net.onnx").read_bytes()
+    evaluation = OnnxEvaluator(GAME, NetworkFile(data, (0, 1, 3))).evaluate(
+        position.state[None], position.legal_mask[None]
+    )
+    choice = zero(folder, "sims=1").choose(position)
+    assert choice.action == evaluation.logits[0].argmax()
+    assert choice.value == pytest.approx(evaluation.values[0]) and choice.note == "the network alone"
+
+
+@pytest.mark.parametrize(
+    "settings", ["sims=64", "sims=64,search=puct", "seconds=0.05", "sims=64,precision=int8"]
+)
+def test_a_win_in_one_is_found(folder: Path, settings: str) -> None:
+    """Three on the bottom row; column 1 or 5 wins."""
+    choice = zero(folder, settings).choose(Position.from_moves(GAME, "223344"))
+    assert choice.action in (0, 4) and choice.value == pytest.approx(0.97)
+
+
+def test_positions_together_are_as_each_alone(folder: Path) -> None:
+    positions = [Position.from_moves(GAME, moves) for moves in ("", "4", "4453", "1234567")]
+    player = zero(folder, "sims=50")
+    together = player.choose_many(positions)
+    assert [choice.action for choice in together] == [player.choose(one).action for one in positions]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("zero:nowhere", "no network in nowhere: expected a folder with card.json and net.onnx"),
+        ("zero:{folder}:sims=0", "player 'zero': sims is 1 or more, got 0"),
+        ("zero:{folder}:search=minmax", "player 'zero': search is puct or gumbel, got 'minmax'"),
+        ("zero:{folder}:precision=int4", "player 'zero': precision is fp32 or int8, got 'int4'"),
+        ("zero:{folder}:search=gumbel,seconds=1", "player 'zero': gumbel search takes sims, not seconds"),
+    ],
+)
+def test_mistakes_are_named(folder: Path, spec: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        players.find(spec.format(folder=folder), GAME)
+    assert message in str(error.value)
+
+
+def test_a_network_for_another_game_is_refused(folder: Path) -> None:
+    with pytest.raises(UserError, match="plays connect4, not tictactoe"):
+        players.find(f"zero:{folder}", games.find("tictactoe"))
+
+
+def test_a_file_that_was_altered_is_refused(folder: Path, tmp_path: Path) -> None:
+    for name in ("card.json", "net.onnx"):
+        (tmp_path / name).write_bytes((folder / "best" / name).read_bytes())
+    data = bytearray((tmp_path / "net.onnx").read_bytes())
+    data[-20] ^= 1
+    (tmp_path / "net.onnx").write_bytes(data)
+    with pytest.raises(UserError, match=r"net\.onnx is damaged"):
+        players.find(f"zero:{tmp_path}", GAME)
+
+
+def test_it_plays_as_it_was_trained(folder: Path) -> None:
+    player = zero(folder)
+    assert isinstance(player, Zero) and type(player._settings).__name__ == "Gumbel"
+    by_time = zero(folder, "seconds=1")
+    assert isinstance(by_time, Zero) and type(by_time._settings).__name__ == "Puct"
