@@ -45,7 +45,7 @@ PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
 CALIBRATION = 1024  # positions for int8
 
 PEER = "mctx + pgx"
-PEER_BATCHES = (32, 64, 128, 256)  # games at once; the fastest is taken. 512 was slower than 64 by a tenth
+PEER_BATCHES = (32, 64, 128, 256)  # games at once; the fastest is taken. 512 was a seventh slower than 64
 CHECKED = [3, 3, 2, 4, 3]  # moves to a position of which both networks must say the same
 
 SEED001 = "mnk:rows=8,cols=8,k=5"
@@ -129,7 +129,7 @@ class Scaling:
     one_seconds: float
     two_seconds: float
     ratio: float
-    core_share: float  # of a core that the one process had: much less than 1, and the ratio means nothing
+    core_share: float  # of a core that each of the two had: with much less than 1 the ratio means nothing
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,8 @@ class PeerGames:
         self._check(network)
         rates = {}
         for batch in PEER_BATCHES:
-            rates[batch] = self._play(batch, moves=max(PEER_BATCHES) // batch).rate
+            moves = max(PEER_BATCHES) // batch
+            rates[batch] = max(self._play(batch, moves).rate for _ in range(2))
             show(f"{PEER}, {batch} games at once: {rates[batch]:,.0f} simulations/s")
         self._batch = max(rates, key=lambda batch: rates[batch])
         self._moves = max(1, round(seconds * rates[self._batch] / (self._batch * SIMULATIONS)))
@@ -346,29 +347,38 @@ def scale(network: Network, effort: Effort, show: Show) -> Scaling:
     with tempfile.TemporaryDirectory() as name, ExitStack() as open_pools:
         folder = Path(name)
         _save(network, folder)
-        work = SelfPlayWork("connect4", _settings(network, effort))
+        work = TimedWork("connect4", _settings(network, effort))
         pools = {count: open_pools.enter_context(Pool(work, count)) for count in seconds}
 
-        def shards(simulations: int, games: int, seed: int) -> list[ShardTask]:
-            files = [folder / f"shard-{shard}.safetensors" for shard in (0, 1)]
-            return [
-                ShardTask(folder, "int8", simulations, games, (seed, shard), file)
-                for shard, file in enumerate(files)
+        def play(count: int, simulations: int, games: int, seed: int) -> float:
+            """Processor seconds."""
+            tasks = [
+                ShardTask(folder, "int8", simulations, games, (seed, shard), folder / f"{shard}.safetensors")
+                for shard in (0, 1)
             ]
+            return sum(float(worked["seconds"]) for _, worked in pools[count].run(tasks))
 
-        for pool in pools.values():
-            list(pool.run(shards(simulations=1, games=2, seed=0)))  # compiles
+        for count in pools:
+            play(count, simulations=1, games=2, seed=0)  # compiles
         for number in range(1, effort.rounds + 1):
-            for count, pool in pools.items():
-                began, worked = time.perf_counter(), time.process_time()
-                list(pool.run(shards(SIMULATIONS, effort.games, number)))
+            for count in pools:
+                began = time.perf_counter()
+                worked = play(count, SIMULATIONS, effort.games, number)
                 seconds[count].append(time.perf_counter() - began)
-                if count == 1:  # it worked here
-                    shares.append((time.process_time() - worked) / seconds[count][-1])
+            shares.append(worked / (2 * seconds[2][-1]))  # the two came last
             one, two = (seconds[count][-1] for count in seconds)
             show(f"round {number} of {effort.rounds}: one process {one:.1f} s, two {two:.1f} s")
-    ratio = median(one / two for one, two in zip(*seconds.values(), strict=True))
+    ratio = median(one / two for one, two in zip(seconds[1], seconds[2], strict=True))
     return Scaling(median(seconds[1]), median(seconds[2]), ratio, median(shares))
+
+
+class TimedWork(SelfPlayWork):
+    """Tells how long the processor worked on a shard."""
+
+    def __call__(self, task: ShardTask) -> dict[str, Any]:
+        began = time.process_time()
+        super().__call__(task)
+        return {"seconds": time.process_time() - began}
 
 
 def _save(network: Network, folder: Path) -> None:
