@@ -60,7 +60,9 @@ ASKED = {
     "fp32, cache": (0.90, 1.5),
     "int8, cache": (0.85, 1.5),
 }
+ASKED_PEER = {"fp32": 1.2, "int8": 3.0, "int8, cache": 5.0}  # simulations a second, times the peer's
 ASKED_SCALING = 1.8
+ASKED_SEED001 = 10.0  # games a minute, times the peer's, at our best
 
 Show = Callable[[str], None]  # tells what was just measured
 
@@ -156,10 +158,14 @@ class Target:
     is_reached: bool
 
 
-def targets(rates: list[SelfPlayRate], scaling: Scaling | None) -> list[Target]:
+def targets(rates: list[SelfPlayRate], scaling: Scaling | None, gomoku: list[Seed001Rate]) -> list[Target]:
     """Of everything that was measured."""
     found: list[tuple[str, float, float]] = []
     for rate in rates:
+        if rate.who in ASKED_PEER and rate.times_peer is not None:
+            found.append(
+                (f"{rate.who}: simulations a second, times the peer's", rate.times_peer, ASKED_PEER[rate.who])
+            )
         if rate.network_share is not None and rate.times_loop is not None:  # ours
             share, times_loop = ASKED[rate.who]
             found += [
@@ -168,6 +174,9 @@ def targets(rates: list[SelfPlayRate], scaling: Scaling | None) -> list[Target]:
             ]
     if scaling:
         found.append(("two processes, times one", scaling.ratio, ASKED_SCALING))
+    if gomoku:
+        best = max(rate.times_peer for rate in gomoku)
+        found.append(("AlphaZero_Gomoku's network: games a minute, times the peer's", best, ASKED_SEED001))
     return [Target(what, value, asked, value >= asked) for what, value, asked in found]
 
 

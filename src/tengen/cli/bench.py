@@ -159,7 +159,7 @@ def selfplay(
     if part in ("seed001", "all"):
         with one_core():
             gomoku = bench.seed001(effort, show)
-    targets = bench.targets(rates, scaling)
+    targets = bench.targets(rates, scaling, gomoku)
     if as_json:
         sizes = [{"name": one.name, "multiply_adds": one.multiply_adds} for one in (ours, theirs)]
         found = {
@@ -192,7 +192,7 @@ def selfplay(
         print()
     for target in targets:
         verdict = "reached" if target.is_reached else "missed"
-        print(f"{verdict:<9}{target.what:<58}{target.value:>6.2f}  (≥ {target.asked:.2f})")
+        print(f"{verdict:<9}{target.what:<62}{target.value:>6.2f}  (≥ {target.asked:.2f})")
 
 
 def _print_selfplay(rates: "list[SelfPlayRate]", asked: dict[str, tuple[float, float]]) -> None:
