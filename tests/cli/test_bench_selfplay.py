@@ -244,7 +244,7 @@ def test_the_table_shows_what_the_json_has(monkeypatch: pytest.MonkeyPatch) -> N
         for figure in ("games_per_minute", "times_peer", "times_peer_simulations", "moves_per_game"):
             assert f" {row[figure]:.1f}" in line
         assert f"{row['simulations_per_second']:,}" in line and f"{100 * row['network_share']:.1f} %" in line
-    verdicts = lines[-9:]
+    verdicts = lines[-13:]
     for target, line in zip(found["targets"], verdicts, strict=True):
         assert line.startswith("reached " if target["is_reached"] else "missed ") and target["what"] in line
         assert line.endswith(f"{target['value']:.2f}  (≥ {target['asked']:.2f})")
