@@ -220,6 +220,7 @@ def _figures(lines: list[Line]) -> Iterable[str]:
 
 def _card(run: Run) -> str:
     card = asdict(read_card(run.checkpoint(run.generation)))
+    del card["training"]  # stands below
     rows = [
         f'<tr><td>{escape(key)}</td><td class="value">{escape(_text(value))}</td></tr>'
         for key, value in card.items()

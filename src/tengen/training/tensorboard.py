@@ -9,6 +9,7 @@ TensorFlow: `tensorboard` itself can write its records.
 import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog  # type: ignore[import-untyped]
@@ -28,25 +29,24 @@ class TensorBoard:
 
     def __init__(self, run: Run) -> None:
         self._step = sum(line["learner"]["steps"] for line in run.metrics())
-        folder = run.folder / "tensorboard"
         name = f"events.out.tfevents.{time.time():010.0f}.{run.generation + 1:04}.{os.getpid()}"
-        try:
-            folder.mkdir(exist_ok=True)
-            self._records = RecordWriter((folder / name).open("xb"))
-        except OSError as error:
-            raise UserError(f"cannot write {folder / name}: {error.strerror}") from error
+        self._file = run.folder / "tensorboard" / name
+        with self._on_disk():
+            self._file.parent.mkdir(exist_ok=True)
+            self._records = RecordWriter(self._file.open("xb"))
 
     def __enter__(self) -> Self:
         self._write(file_version="brain.Event:2")
         self._write(step=self._step + 1, session_log=SessionLog(status=SessionLog.START))
-        self._records.flush()
+        self._flush()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._records.close()
+        with self._on_disk():
+            self._records.close()
 
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
-        self._records.flush()
+        self._flush()
 
     def played(self, shard: dict[str, Any]) -> None:
         pass
@@ -64,14 +64,27 @@ class TensorBoard:
 
     def finished(self, metrics: dict[str, Any]) -> None:
         self._scalars(metrics["generation"], scalars(metrics))
-        self._records.flush()
+        self._flush()
 
     def _scalars(self, step: int, numbers: dict[str, float]) -> None:
         values = [Summary.Value(tag=tag, simple_value=number) for tag, number in numbers.items()]
         self._write(step=step, summary=Summary(value=values))
 
     def _write(self, **fields: Any) -> None:
-        self._records.write(Event(wall_time=time.time(), **fields).SerializeToString())
+        with self._on_disk():
+            self._records.write(Event(wall_time=time.time(), **fields).SerializeToString())
+
+    def _flush(self) -> None:
+        with self._on_disk():
+            self._records.flush()
+
+    @contextmanager
+    def _on_disk(self) -> Iterator[None]:
+        """A disk that is full is a user's matter."""
+        try:
+            yield
+        except OSError as error:
+            raise UserError(f"cannot write {self._file}: {error.strerror}") from error
 
 
 def scalars(metrics: dict[str, Any]) -> dict[str, float]:
