@@ -1,6 +1,7 @@
 """The commands, run as a user runs them: a process, its output, its exit code."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,14 +13,13 @@ REPOSITORY = Path(__file__).parents[2]
 CONNECT6 = REPOSITORY / "examples" / "connect6.py"
 
 
-def tengen(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tengen", *map(str, arguments)], capture_output=True, text=True, timeout=200
-    )
+def tengen(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tengen", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=cwd)
 
 
-def result(*arguments: str | Path) -> str:
-    done = tengen(*arguments)
+def result(*arguments: str | Path, cwd: Path | None = None) -> str:
+    done = tengen(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -147,10 +147,28 @@ def test_a_game_cannot_take_the_name_of_another(tmp_path: Path) -> None:
     assert done.stderr == "tengen: there is a game named 'connect4' already: give yours another name\n"
 
 
-def test_the_demo_plays_a_game_to_its_end() -> None:
-    shown = result("demo", "--pause", "0")
-    assert "1. X plays column" in shown and ("wins" in shown or "draw" in shown)
-    assert "random games in" in shown
+def test_the_demo_trains_and_plays_a_game_to_its_end(tmp_path: Path) -> None:
+    shown = result("demo", "--minutes", "0.1", "--pause", "0", cwd=tmp_path)
+    assert (
+        "from random weights and the rules alone, 0.1 minutes" in shown and "generation 1, 512 games" in shown
+    )
+    assert "1. X plays column" in shown and ("player wins." in shown or "draw." in shown)
+    assert "tengen train --resume demo --minutes 1\n" in shown
+    assert (tmp_path / "runs" / "demo" / "best" / "card.json").is_file()
+
+
+def test_the_demo_without_the_extra_plays_with_the_network_in_the_box(tmp_path: Path) -> None:
+    """As after a plain pip install: PyTorch cannot be imported."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util as util\nfind = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'torch' else find(name, *rest)\n"
+    )
+    command = [sys.executable, "-m", "tengen", "demo", "--pause", "0"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "To train you need: pip install 'tengen[train]'" in done.stdout
+    assert "X is the network" in done.stdout and "--resume" not in done.stdout
 
 
 def test_bench_rules_alone_reports_every_game() -> None:

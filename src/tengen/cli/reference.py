@@ -4,7 +4,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,6 +41,119 @@ def run(
         print(json.dumps(_to_json(player, score)))
     else:
         _print(player, score, mistakes)
+
+
+@app.command()
+def curve(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A training run of Connect 4.")],
+    file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
+    sims: Annotated[int, typer.Option(min=1, help="Simulations a move; 1: the network alone.")] = 800,
+    minutes: Annotated[str, typer.Option(help="When, in minutes of the run's work.")] = "5,10,20,30,45,60",
+    svg: Annotated[Path | None, typer.Option(help="Draw the curve.")] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PERFECT/GOOD", help="To compare with, in percent. May be repeated."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """How strong the networks of a run were after some minutes of training."""
+    from tengen import files, games
+    from tengen.arena import reference as scored
+    from tengen.cli.progress import progress
+    from tengen.cli.runs import run_folder
+    from tengen.errors import UserError
+    from tengen.training.run import Run
+
+    trained = Run.open(run_folder(name))
+    if trained.config.game != scored.GAME:
+        raise UserError(
+            f"{name} is a run of {trained.config.game}; positions are scored for {scored.GAME} only"
+        )
+    lines = [_line(text) for text in beside or []]
+    chosen = _generations(trained.metrics(), _numbers(minutes))
+    positions, game = scored.read(file or scored.OWN_SET), games.find(scored.GAME)
+    found: list[tuple[float, int, Score]] = []
+    for elapsed, generation in chosen:
+        with trained.player(generation, game, sims) as player:
+            answers = progress(scored.ask(player, positions), len(positions), f"after {elapsed:.1f} minutes")
+            found.append((elapsed, generation, scored.score(list(answers))))
+    if svg is not None:
+        files.write_text(svg, _curve_svg(found, sims, lines))
+    if as_json:
+        rows = [
+            {"minutes": m, "generation": g, "perfect": asdict(s.perfect), "good": asdict(s.good)}
+            for m, g, s in found
+        ]
+        print(json.dumps({"run": name, "sims": sims, "positions": len(positions), "curve": rows}))
+        return
+    how = "the networks alone" if sims == 1 else f"{sims} simulations"
+    print(f"{name} on {len(positions)} positions, {how} (95 % intervals)\n")
+    print(f"{'minutes':>7}{'generation':>12}   {'perfect':<24}good")
+    for elapsed, generation, score in found:
+        print(f"{elapsed:>7.1f}{generation:>12}   {score.perfect!s:<24}{score.good}")
+
+
+def _numbers(text: str) -> list[float]:
+    from tengen.errors import UserError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(f"--minutes is numbers with commas, such as 10,30,60; got '{text}'") from None
+
+
+def _generations(metrics: list[dict[str, Any]], minutes: list[float]) -> list[tuple[float, int]]:
+    """The last generation that was complete at each of the minutes, and when exactly."""
+    from tengen.errors import UserError
+
+    found: dict[int, float] = {}
+    for limit in minutes:
+        before = [line for line in metrics if line["elapsed"] <= 60 * limit + 30]  # a run ends a little later
+        if before:
+            found[before[-1]["generation"]] = before[-1]["elapsed"] / 60
+    if not found:
+        raise UserError(f"the run has no generation that was complete after {max(minutes):g} minutes")
+    return [(elapsed, generation) for generation, elapsed in found.items()]
+
+
+def _line(text: str) -> tuple[str, float, float]:
+    from tengen.errors import UserError
+
+    name, _, rates = text.rpartition("=")
+    perfect, _, good = rates.partition("/")
+    try:
+        return name, float(perfect) / 100, float(good) / 100
+    except ValueError:
+        raise UserError(f"--beside is name=perfect/good, such as published=75.4/95.1; got '{text}'") from None
+
+
+def _curve_svg(
+    found: "list[tuple[float, int, Score]]", sims: int, beside: list[tuple[str, float, float]]
+) -> str:
+    from tengen.training.curves import Curve, Point, line_chart, percent
+
+    last = found[-1][0]
+    curves = [
+        Curve(what, [Point(m, r.rate, r.low, r.high, f"generation {g}") for m, g, r in points])
+        for what, points in (
+            ("good", [(m, g, score.good) for m, g, score in found]),
+            ("perfect", [(m, g, score.perfect) for m, g, score in found]),
+        )
+    ]
+    for name, perfect, good in beside:
+        for what, rate in (("good", good), ("perfect", perfect)):
+            curves.append(Curve(f"{name}, {what}", [Point(m, rate, rate, rate) for m in (0.0, last)]))
+    return line_chart(
+        "Connect 4 from nothing",
+        f"share of perfect and good moves, {sims} simulations, 95 % intervals",
+        curves,
+        x_name="minutes of training",
+        text=percent,
+        size=(760, 380),
+        stands_alone=True,
+    )
 
 
 @app.command()
