@@ -29,9 +29,11 @@ class Duel:
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
 
-def play_duel(game: Game, one: Player, other: Player, num_games: int, seed: int) -> Duel:
+def play_duel(
+    game: Game, one: Player, other: Player, num_games: int, seed: int, opening_plies: int = OPENING_PLIES
+) -> Duel:
     """An even number of games, half of them with each side moving first."""
-    plies = min(OPENING_PLIES, game.rows * game.cols // 4)
+    plies = min(opening_plies, game.rows * game.cols // 4)
     openings = list(islice(random_openings(game, plies, seed), num_games // 2))
     positions = [Position.from_moves(game, moves) for moves in openings for _ in range(2)]
     seats = [1, 2] * len(openings)  # of `one`

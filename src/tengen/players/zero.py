@@ -138,7 +138,15 @@ class Zero(Player):
 
 def find_network(path: str) -> Path:
     """The folder of a network: one of the zoo, a run's best, or a folder itself."""
-    folder = ZOO / path.removeprefix("zoo/") if path.startswith("zoo/") else Path(path)
-    if (folder / "best" / "card.json").is_file():
-        folder = folder / "best"
-    return folder
+    if path.startswith("zoo/"):
+        return _in_the_box(path.removeprefix("zoo/"))
+    best = Path(path) / "best"
+    return best if (best / "card.json").is_file() else Path(path)
+
+
+def _in_the_box(name: str) -> Path:
+    there = sorted(card.parent.name for card in ZOO.glob("*/card.json"))
+    if name not in there:
+        names = f"there are {', '.join(there)}" if there else "there is none"
+        raise UserError(f"no network '{name}' in the box, {names}: tengen train {name} makes one")
+    return ZOO / name

@@ -1,0 +1,62 @@
+"""Does it learn? Tic-tac-toe from nothing to perfect, as a user runs it. Minutes: `make test-slow`."""
+
+import subprocess
+import sys
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tengen import games, players
+from tengen.arena.duel import play_duel
+from tengen.games.position import Position
+
+GAME = games.find("tictactoe")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tictactoe")
+    command = [sys.executable, "-m", "tengen", "train", "tictactoe", "--minutes", "2", "--plain"]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder / "runs" / "tictactoe"
+
+
+@cache
+def worth(position: Position) -> int:
+    """The result with best play, for the player to move: by trying everything."""
+    if position.is_over:
+        return 0 if position.winner is None else -1  # whoever is to move has lost
+    return max(-worth(position.play(action)) for action in position.legal_actions)
+
+
+def all_positions() -> list[Position]:
+    """Every position in which somebody is to move, 4520 of them."""
+    found, new = set(), {Position.start(GAME)}
+    while new:
+        found |= new
+        new = {position.play(action) for position in new for action in position.legal_actions}
+        new = {position for position in new if not position.is_over} - found
+    return list(found)
+
+
+@pytest.mark.slow
+def test_two_minutes_of_tictactoe_find_an_optimal_move_nearly_everywhere(trained: Path) -> None:
+    positions = all_positions()
+    assert len(positions) == 4520
+    optimal = 0
+    with players.find(f"zero:{trained}:sims=50", GAME) as player:
+        waiting = iter(positions)
+        while batch := list(islice(waiting, 113)):
+            for position, choice in zip(batch, player.choose_many(batch), strict=True):
+                optimal += -worth(position.play(choice.action)) == worth(position)
+    assert optimal / len(positions) >= 0.99
+
+
+@pytest.mark.slow
+def test_two_minutes_of_tictactoe_never_lose_to_perfect_play(trained: Path) -> None:
+    with players.find(f"zero:{trained}:sims=50", GAME) as one, players.find("perfect", GAME) as other:
+        # after one random move the game is a draw; after two it may be lost
+        match = play_duel(GAME, one, other, 200, seed=1, opening_plies=1)
+    assert match.wins + match.draws == 200
