@@ -33,7 +33,7 @@ def sources_hash(package: Path = PACKAGE) -> str:
 
 def use() -> Path:
     """The folder for this state of the sources, made known to Numba before it compiles anything."""
-    parent = _writable_parent()
+    parent = parent_folder()
     folder = parent / f"kernels-{sources_hash()}"
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def _last_used(folder: Path) -> float:
         return 0.0
 
 
-def _writable_parent() -> Path:
+def parent_folder() -> Path:
     """$TENGEN_CACHE_DIR, or the package's own folder, or the user's cache when that is read-only."""
     chosen = os.environ.get("TENGEN_CACHE_DIR")
     if chosen:

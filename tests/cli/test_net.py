@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from tengen import games
-from tengen.bench.network import BATCHES, random_planes, speeds
+from tengen.bench.network import BATCHES, speeds
 from tengen.cli.net import net
 from tengen.errors import UserError
+from tengen.evaluators.samples import random_planes
 from tengen.nets.describe import fitting
 from tengen.nets.export import to_onnx
 from tests.cli.test_commands import tengen

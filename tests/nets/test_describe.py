@@ -11,8 +11,8 @@ from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
 
 from tengen import games, nets
-from tengen.bench.network import random_planes
 from tengen.errors import UserError
+from tengen.evaluators.samples import random_planes
 from tengen.games.game import Game
 from tengen.nets.describe import Description, describe, fitting
 from tengen.nets.drawing import Box, Drawing, Line, Text, to_png, to_svg

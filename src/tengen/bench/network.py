@@ -17,26 +17,12 @@ from statistics import median
 import numpy as np
 
 from tengen.evaluators.session import new_session
-from tengen.games.game import Game, Planes
+from tengen.games.game import Planes
 
 BATCHES = (64, 256)
 ROUNDS = 5
 
 Rates = dict[str, dict[int, float]]  # by precision and batch: evaluations a second
-
-
-def random_planes(game: Game, count: int, seed: int = 1) -> Planes:
-    """What networks see of positions of random games;  [count, C, H, W]"""
-    random = np.random.default_rng(seed)
-    planes = np.zeros((count, *game.planes_shape), np.float32)
-    made = 0
-    while made < count:
-        state = game.new_state()
-        while made < count and not game.outcome(state)[0]:
-            game.planes(state, planes[made])
-            made += 1
-            state = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
-    return planes
 
 
 def speeds(networks: dict[str, bytes], planes: Planes, seconds: float) -> Rates:

@@ -38,7 +38,8 @@ def net(
     import numpy as np
 
     from tengen import files, games
-    from tengen.bench.network import random_planes, speeds
+    from tengen.bench.network import speeds
+    from tengen.evaluators.samples import random_planes
     from tengen.nets import describe, drawing, picture
     from tengen.nets.export import to_int8, to_onnx
 

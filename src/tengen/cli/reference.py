@@ -52,9 +52,7 @@ def curve(
     svg: Annotated[Path | None, typer.Option(help="Draw the curve.")] = None,
     beside: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=PERFECT/GOOD", help="To compare with, in percent. May be repeated."
-        ),
+        typer.Option(metavar="NAME=PERFECT/GOOD", help="To compare with, in percent. May be repeated."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:

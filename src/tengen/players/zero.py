@@ -9,6 +9,7 @@ from tengen.errors import UserError
 from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.card import Card, read_card, read_network
 from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.precision import precision_here
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.players.fours import Fours
@@ -54,6 +55,7 @@ class Zero(Player):
         card = read_card(folder)
         if card.game != game.name:
             raise UserError(f"the network in {folder} plays {card.game}, not {game.name}")
+        precision = precision or precision_here(folder, card, game)
         chosen = "puct" if seconds is not None else search or card.search
         self._equip(read_network(folder, precision), card, chosen)  # type: ignore[arg-type]
         self._sims, self._seconds = sims, seconds

@@ -9,8 +9,9 @@ from tengen.evaluators.agreement import agreement
 from tengen.evaluators.card import Card, Precision, hash_of
 from tengen.evaluators.onnx import NetworkFile
 from tengen.evaluators.probe import probe
+from tengen.evaluators.samples import random_planes
 from tengen.games.batch import lift
-from tengen.games.game import Game, Planes, State
+from tengen.games.game import Game, Planes
 from tengen.nets.export import to_int8, to_onnx
 from tengen.training.config import Config
 from tengen.training.learner import Learner
@@ -77,23 +78,10 @@ def with_precision(config: Config, game: Game, learner: Learner) -> tuple[Config
 
 def sample_planes(game: Game, replay: Replay, seed: list[int]) -> Planes:
     """Planes of positions like those that will be met."""
-    random = np.random.default_rng(seed)
-    if replay.total:
-        positions = replay.positions()
-        states = positions.states[random.integers(len(positions), size=CALIBRATION)]
-    else:
-        states = np.stack([_wander(game, random) for _ in range(CALIBRATION)])
-    planes = np.zeros((len(states), *game.planes_shape), np.float32)
-    lift(game).planes(states, planes)
+    if not replay.total:
+        return random_planes(game, CALIBRATION, seed)
+    positions = replay.positions()
+    rows = np.random.default_rng(seed).integers(len(positions), size=CALIBRATION)
+    planes = np.zeros((CALIBRATION, *game.planes_shape), np.float32)
+    lift(game).planes(positions.states[rows], planes)
     return planes
-
-
-def _wander(game: Game, random: np.random.Generator) -> State:
-    """A position somewhere in a random game."""
-    state, length = game.new_state(), int(random.integers(game.rows * game.cols))
-    for _ in range(length):
-        after = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
-        if game.outcome(after)[0]:
-            break
-        state = after
-    return state

@@ -1,0 +1,46 @@
+"""Which precision a network plays with on this machine: tried once for networks of its size, then remembered.
+
+A network that was trained in int8 elsewhere may meet a processor on which int8 is slow, wrong or deadly.
+"""
+
+import json
+import platform
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from tengen import files, kernel_cache
+from tengen.errors import UserError
+from tengen.evaluators.card import Card, Precision, read_network
+from tengen.evaluators.probe import probe
+from tengen.evaluators.samples import random_planes
+from tengen.games.game import Game
+
+POSITIONS = 256  # to try it on
+
+
+def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = None) -> Precision:
+    """int8 if the card says so and a probe agrees, else fp32. `memory`: a file of what was found before."""
+    if card.precision == "fp32":
+        return "fp32"
+    memory = memory or kernel_cache.parent_folder() / "precision.json"
+    known = _remembered(memory)
+    key = " ".join(
+        [platform.node(), platform.machine(), onnxruntime.__version__, card.game, str(card.network)]
+    )
+    if known.get(key) not in ("int8", "fp32"):
+        planes = np.ascontiguousarray(random_planes(game, POSITIONS)[:, card.planes])
+        fp32, int8 = (read_network(folder, precision).data for precision in ("fp32", "int8"))
+        known[key] = probe(fp32, int8, planes).precision
+        files.write_text(memory, json.dumps(known, indent=2) + "\n")
+    return "int8" if known[key] == "int8" else "fp32"
+
+
+def _remembered(memory: Path) -> dict[str, str]:
+    """Nothing, if it cannot be read: then it is found out again."""
+    try:
+        found = json.loads(files.read_bytes(memory))
+    except (UserError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
