@@ -45,7 +45,8 @@ def train(run: Run, play_shards: PlayShards, watcher: Watcher) -> None:
         # 4. measure
         watcher.begin(generation, "measuring")
         standing, match = judge(run, config, game, standing, generation, exports)
-        strength = strength_of(run, config, game, generation, exports)
+        is_last = config.length.progress(generation, elapsed + time.perf_counter() - began) >= 1
+        strength = strength_of(run, config, game, generation, exports, is_last)
         # 5. record; the card comes last: a generation counts when its card is there
         elapsed += time.perf_counter() - began
         metrics = {

@@ -17,12 +17,14 @@ from tengen.training.exporting import Exports
 from tengen.training.run import Run
 
 
-def strength_of(run: Run, config: Config, game: Game, generation: int, exports: Exports) -> dict[str, Any]:
-    """Every few generations, how strong the network is; {} in between."""
+def strength_of(
+    run: Run, config: Config, game: Game, generation: int, exports: Exports, is_last: bool
+) -> dict[str, Any]:
+    """Every few generations, and of the last, how strong the network is; {} in between."""
     every = config.measure.every
-    if every == 0 or generation % every:
+    if every == 0 or (generation % every and not is_last):
         return {}
-    with run.player(generation - every, game, config.measure.simulations) as before:
+    with run.player(max(0, generation - every), game, config.measure.simulations) as before:
         return measure(config.measure, game, exports.playing, exports.card, before)
 
 
