@@ -1,5 +1,6 @@
 """A trained network as a player. The weights here are random: what it says is checked, not how well."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from tengen.games.position import Position
 from tengen.nets.export import to_int8, to_onnx
 from tengen.players.player import Player
 from tengen.players.zero import Zero
+from tests.cli.test_commands import result
 
 GAME = games.find("connect4")
 
@@ -102,3 +104,8 @@ def test_it_plays_as_it_was_trained(folder: Path) -> None:
     assert isinstance(player, Zero) and type(player._settings).__name__ == "Gumbel"
     by_time = zero(folder, "seconds=1")
     assert isinstance(by_time, Zero) and type(by_time._settings).__name__ == "Puct"
+
+
+def test_a_position_is_analysed_by_a_network(folder: Path) -> None:
+    found = json.loads(result("analyse", "connect4", "223344", "--net", folder, "--sims", "50", "--json"))
+    assert found["moves"][0]["move"] in ("1", "5") and found["moves"][0]["proven"] == "win"

@@ -57,7 +57,7 @@ MISTAKES = [
     (["connect4", "--search", "gumbel", "--seconds", "1"],
      "gumbel plans all its simulations ahead: give it --sims, or use --search puct"),
     (["connect4", "--search", "uct", "--live"],
-     "--live and --tree are for --search puct (and --tree for gumbel)"),
+     "--live, --tree and --net are for --search puct (--tree and --net also for gumbel)"),
 ]  # fmt: skip
 
 

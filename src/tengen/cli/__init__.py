@@ -18,6 +18,7 @@ from tengen.cli import (
     bench,
     check,
     demo,
+    export,
     games,
     match,
     net,
@@ -50,6 +51,7 @@ app.command()(play.play)
 app.command()(train.train)
 app.command()(runs.runs)
 app.command()(report.report)
+app.command()(export.export)
 app.command()(net.net)
 app.command()(match.match)
 app.command()(tournament.tournament)

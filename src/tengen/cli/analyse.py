@@ -27,6 +27,9 @@ def analyse(
     evaluator: Annotated[
         Literal["uniform", "rollout"], typer.Option(help="What judges the leaves (not uct).")
     ] = "rollout",
+    net: Annotated[
+        str | None, typer.Option(metavar="PATH", help="A trained network instead: zoo/connect4, runs/c4.")
+    ] = None,
     leaves: Annotated[int, typer.Option(min=1, max=256, help="Leaves a round, one batch (puct).")] = 8,
     top: Annotated[int, typer.Option(min=1, help="Moves to list.")] = 10,
     tree: Annotated[int, typer.Option(min=0, help="Show the tree to this depth (not uct).")] = 0,
@@ -43,8 +46,10 @@ def analyse(
     if search == "gumbel" and (seconds is not None or live):
         raise UserError("gumbel plans all its simulations ahead: give it --sims, or use --search puct")
     if search == "uct":
-        if live or tree:
-            raise UserError("--live and --tree are for --search puct (and --tree for gumbel)")
+        if live or tree or net:
+            raise UserError(
+                "--live, --tree and --net are for --search puct (--tree and --net also for gumbel)"
+            )
         _print(_uct(position, sims, seconds, seed), position, top, as_json)
         return
 
@@ -54,14 +59,20 @@ def analyse(
     from tengen.search.puct import Puct
 
     settings = Gumbel(noise=0.0) if search == "gumbel" else Puct()
+    judge, discount = _evaluator(evaluator, position, seed), 0.99
+    if net is not None:
+        from tengen.players.zero import evaluator_of, open_network
+
+        network, card = open_network(net, position.game)
+        judge, discount = evaluator_of(network, position.game), card.discount
     limit = LIVE_NODES if live or seconds is not None else sims
     trees = Search(
         position.game,
-        _evaluator(evaluator, position, seed),
+        judge,
         settings,
         max_simulations=limit,
         leaves_per_round=1 if search == "gumbel" else leaves,
-        discount=0.99,
+        discount=discount,
     )
     trees.begin(position.state[None])
     if live:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tengen.errors import UserError
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import Card, read_card, read_network
+from tengen.evaluators.card import Card, Precision, read_card, read_network
 from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
 from tengen.evaluators.precision import precision_here
 from tengen.games.game import Game
@@ -51,13 +51,9 @@ class Zero(Player):
             raise UserError(f"player 'zero': precision is fp32 or int8, got '{precision}'")
         if sims < 1:
             raise UserError(f"player 'zero': sims is 1 or more, got {sims}")
-        folder = find_network(path or f"zoo/{game.name}")
-        card = read_card(folder)
-        if card.game != game.name:
-            raise UserError(f"the network in {folder} plays {card.game}, not {game.name}")
-        precision = precision or precision_here(folder, card, game)
+        network, card = open_network(path or f"zoo/{game.name}", game, precision)  # type: ignore[arg-type]
         chosen = "puct" if seconds is not None else search or card.search
-        self._equip(read_network(folder, precision), card, chosen)  # type: ignore[arg-type]
+        self._equip(network, card, chosen)
         self._sims, self._seconds = sims, seconds
         self._leaves = leaves if chosen == "puct" else 1
         self._fours = Fours(game) if vcf else None
@@ -72,10 +68,7 @@ class Zero(Player):
         return player
 
     def _equip(self, network: NetworkFile, card: Card, search: str) -> None:
-        evaluator = OnnxEvaluator(self.game, network)
-        self._evaluator = CachedEvaluator(
-            evaluator, self.game, CACHED, sees_last_move=LAST_MOVE in card.planes
-        )
+        self._evaluator = evaluator_of(network, self.game)
         self._settings: Puct | Gumbel = (
             Puct(fpu_reduction=0.2) if search == "puct" else Gumbel(noise=0.0, c_scale=card.c_scale)
         )
@@ -136,6 +129,21 @@ class Zero(Player):
                 discount=self._discount,
             )
         return self._searches[num_trees]
+
+
+def open_network(path: str, game: Game, precision: Precision | None = None) -> tuple[NetworkFile, Card]:
+    """The network of a path and its card; UserError if it is for another game."""
+    folder = find_network(path)
+    card = read_card(folder)
+    if card.game != game.name:
+        raise UserError(f"the network in {folder} plays {card.game}, not {game.name}")
+    return read_network(folder, precision or precision_here(folder, card, game)), card
+
+
+def evaluator_of(network: NetworkFile, game: Game) -> CachedEvaluator:
+    """What a network says, remembered."""
+    evaluator = OnnxEvaluator(game, network)
+    return CachedEvaluator(evaluator, game, CACHED, sees_last_move=LAST_MOVE in network.planes)
 
 
 def find_network(path: str) -> Path:

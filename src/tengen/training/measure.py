@@ -28,7 +28,9 @@ def strength_of(
         return measure(config.measure, game, exports.playing, exports.card, before)
 
 
-def measure(settings: Measure, game: Game, network: NetworkFile, card: Card, before: Zero) -> dict[str, Any]:
+def measure(
+    settings: Measure, game: Game, network: NetworkFile, card: Card, before: Zero | None = None
+) -> dict[str, Any]:
     """{"alone": {"perfect": …, "good": …}, "sims=64": …} on our own scored positions of Connect 4;
     {"uct:sims=400": {"score": …, "elo": …}} for each opponent; {"before": …} for the network `before`."""
     found: dict[str, Any] = {}
@@ -43,7 +45,8 @@ def measure(settings: Measure, game: Game, network: NetworkFile, card: Card, bef
             for spec in settings.opponents.split():
                 with players.find(spec, game) as opponent:
                     found[spec] = _match(game, player, opponent, settings.games)
-            found["before"] = _match(game, player, before, settings.games)
+            if before is not None:
+                found["before"] = _match(game, player, before, settings.games)
     return found
 
 

@@ -1,0 +1,72 @@
+"""`tengen export RUN FOLDER`: the champion of a run to give away, with its strength on its card."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+AVERAGE = "average."  # of the names of the weights that play
+
+
+def export(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: tengen runs lists them.")],
+    folder: Annotated[Path, typer.Argument(help="A new folder.")],
+    sims: Annotated[int, typer.Option(min=2, help="Simulations a move, to measure with.")] = 64,
+    positions: Annotated[int, typer.Option(min=0, help="Scored positions to measure on (Connect 4).")] = 1000,
+    opponents: Annotated[
+        str | None, typer.Option(help="Players to meet, apart by spaces; without, the run's.")
+    ] = None,
+    games: Annotated[int, typer.Option(min=0, help="Against each of them.")] = 40,
+    weights: Annotated[bool, typer.Option(help="With the weights, to begin other runs with.")] = True,
+) -> None:
+    """Measure a run's champion and write it to a folder: zero:FOLDER plays it, without the run."""
+    from tengen import files
+    from tengen import games as rules
+    from tengen.cli.runs import run_folder
+    from tengen.errors import UserError
+    from tengen.evaluators.card import FILES, read_card, read_network
+    from tengen.players.zero import find_network
+    from tengen.training.config import Measure
+    from tengen.training.measure import measure
+    from tengen.training.run import WEIGHTS, Run
+
+    run = Run.open(run_folder(name))
+    if folder.exists():
+        raise UserError(f"{folder} is there already: give a new folder")
+    source = find_network(str(run.folder))
+    card, game = read_card(source), rules.find(run.config.game)
+    against = run.config.measure.opponents if opponents is None else opponents
+    settings = Measure(positions=positions, simulations=sims, opponents=against, games=games)
+    print(f"measuring generation {card.generation} of {name}", file=sys.stderr)
+    strength = measure(settings, game, read_network(source), card)
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"cannot make {folder}: {error.strerror}") from error
+    for precision in card.hashes:
+        files.write_bytes(folder / FILES[precision], files.read_bytes(source / FILES[precision]))
+    if weights:
+        _copy_average(source / WEIGHTS, folder / WEIGHTS)
+    files.write_text(folder / "card.json", replace(card, strength=strength).to_text())
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    print(f"{folder}: {game.name}, generation {card.generation}, {size / 1e6:.1f} MB")
+    for group, numbers in strength.items():
+        shares = (
+            f"{what} {100 * (found['rate'] if isinstance(found, dict) else found):.1f} %"
+            for what, found in numbers.items()
+            if isinstance(found, dict) or what == "score"
+        )
+        print(f"  {group}: {', '.join(shares)}")
+
+
+def _copy_average(source: Path, target: Path) -> None:
+    """The weights that play, without the learner's memory, which is three times as large."""
+    import safetensors.numpy
+
+    from tengen import files
+
+    tensors = safetensors.numpy.load(files.read_bytes(source))
+    kept = {name: tensor for name, tensor in tensors.items() if name.startswith(AVERAGE)}
+    files.write_bytes(target, safetensors.numpy.save(kept))

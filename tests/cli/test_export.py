@@ -1,0 +1,64 @@
+"""`tengen export`: what is given away plays without the run, and other runs can begin with it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import result, tengen
+
+SMALL = [
+    "selfplay.games=16", "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.threads=1",
+    "measure.every=0",
+]  # fmt: skip
+
+
+def train(folder: Path, *arguments: str) -> None:
+    settings = [part for setting in SMALL for part in ("--set", setting)]
+    result("train", *arguments, "--generations", "1", "--workers", "1", *settings, cwd=folder)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("export")
+    train(made, "mnk:rows=4,cols=4,k=3", "-n", "small")
+    shown = result(
+        "export", "small", "gift", "--games", "4", "--opponents", "uniform", "--sims", "8", cwd=made
+    )
+    assert shown.startswith("gift: mnk:rows=4,cols=4,k=3") and "uniform: score" in shown
+    return made
+
+
+def test_a_gift_plays_and_says_how_strong_it_is(folder: Path) -> None:
+    card = json.loads((folder / "gift" / "card.json").read_text())
+    match = card["strength"]["uniform"]
+    assert match["wins"] + match["draws"] + match["losses"] == 4
+    assert card["training"]["config"]["selfplay"]["games"] == 16
+    played = json.loads(
+        result("match", card["game"], "zero:gift:sims=8", "uniform", "-n", "2", "--json", cwd=folder)
+    )
+    assert played["games"] == 2
+
+
+def test_other_runs_begin_with_its_weights_on_another_board(folder: Path) -> None:
+    train(folder, "mnk:rows=5,cols=5,k=4", "-n", "larger", "--set", "network.start=gift")
+    first = json.loads(
+        (folder / "runs" / "larger" / "config.toml").read_text().splitlines()[0].split(" = ")[1]
+    )
+    assert first == "mnk:rows=5,cols=5,k=4"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("export", "nothing", "there"), "no run in"),
+        (("export", "small", "gift"), "gift is there already: give a new folder"),
+        (
+            ("train", "connect4", "--generations", "1", "--set", "network.start=gift"),
+            "these weights do not fit the network of this run",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = tengen(*arguments, cwd=folder)
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
