@@ -83,3 +83,11 @@ def test_equal_positions_are_merged_into_their_mean() -> None:
     for name in ("values", "plies_left"):
         whole, part = getattr(positions, name), getattr(few, name)
         assert (part * few.weights).sum() == pytest.approx(whole.sum(), rel=1e-4, abs=1e-3)
+
+
+def test_a_shard_of_short_games_has_positions_too() -> None:
+    """Even if hardly any round is searched in earnest."""
+    settings = SelfPlay(simulations=4, fast_simulations=2, full_share=0.01, random_opening_plies=5)
+    for seed in range(20):
+        positions, _ = play_shard(games.find("tictactoe"), UniformEvaluator(), settings, 4, 3, [seed])
+        assert len(positions) >= 3

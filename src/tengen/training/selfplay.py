@@ -93,7 +93,7 @@ def play_shard(
     started, moves, done, first_wins, draws = slots, 0, 0, 0, 0
     while is_on.any():
         # 1. a move in every game
-        is_full = bool(random.random() < settings.full_share)
+        is_full = moves == 0 or bool(random.random() < settings.full_share)  # no shard is without positions
         search = searches[simulations if is_full else settings.fast_simulations]
         search.begin(states, random)
         search.run(simulations if is_full else settings.fast_simulations)
