@@ -144,7 +144,7 @@ SECTIONS: dict[str, Any] = {
 
 PRESETS: dict[str, dict[str, Any]] = {  # over a game's file: for how long, and on what
     "minutes": {"length.minutes": 10, "length.generations": 0, "network.channels": 32, "network.blocks": 4},
-    "hour": {"length.minutes": 60, "length.generations": 0, "network.channels": 48, "network.blocks": 5},
+    "hour": {"length.minutes": 60, "length.generations": 0, "network.channels": 32, "network.blocks": 5},
     "night": {
         "length.minutes": 480,
         "length.generations": 0,
