@@ -26,9 +26,11 @@ from tengen.nets.checkpoint import (
 from tengen.nets.evaluator import find_device
 from tengen.nets.net import Net, Output
 from tengen.training.config import Learner as Settings
+from tengen.training.muon import Muon
 from tengen.training.record import Positions
 
 PLIES_WEIGHT = 0.05  # of the loss of the plies left
+FEWEST_ROWS = 5  # of a matrix, for Muon: the last layer of a head has fewer
 WARM_UP = 10  # steps after which the average is of half of those so far, or so
 
 
@@ -50,16 +52,7 @@ class Learner:
         # 1.2 × as fast on a CPU; on Apple's GPUs it gave wrong answers (PyTorch's issue 174345)
         self._layout = torch.contiguous_format if self._device.type == "mps" else torch.channels_last
         self.net: Net = net.to(self._device, memory_format=self._layout)  # type: ignore[call-overload]
-        matrices = [weights for weights in net.parameters() if weights.ndim > 1]
-        others = [weights for weights in net.parameters() if weights.ndim <= 1]
-        groups = [
-            {"params": matrices, "weight_decay": settings.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
-        if settings.optimizer == "adamw":
-            self._optimizer: torch.optim.Optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
-        else:
-            self._optimizer = torch.optim.SGD(groups, lr=settings.learning_rate, momentum=0.9, nesterov=True)
+        self._optimizers = optimizers_for(net, settings)
         self._average = AveragedModel(
             net,
             multi_avg_fn=average_with(settings.average),
@@ -85,17 +78,18 @@ class Learner:
         """progress: the share of the run that is over, which sets the learning rate."""
         torch.set_num_threads(self.settings.threads)
         rate = self.settings.learning_rate * self._share(progress)
-        for group in self._optimizer.param_groups:
+        for group in (group for one in self._optimizers for group in one.param_groups):
             group["lr"] = rate
         self.net.train()
         sums = np.zeros(3)
         for batch in self._batches(positions, steps, np.random.default_rng(seed)):
             batch = Batch(*(part.to(self._device) for part in batch))
             losses = losses_of(self.net(batch.planes), batch)
-            self._optimizer.zero_grad(set_to_none=True)
+            self.net.zero_grad(set_to_none=True)
             (losses[0] + losses[1] + PLIES_WEIGHT * losses[2]).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
-            self._optimizer.step()
+            for optimizer in self._optimizers:
+                optimizer.step()
             self._average.update_parameters(self.net)
             found = [float(loss.detach()) for loss in losses]
             sums += found
@@ -112,18 +106,18 @@ class Learner:
             raise UserError(f"these weights do not fit the network of this run: {reason}") from None
 
     def save(self, path: Path) -> None:
-        save_tensors(
-            path,
-            with_prefix("net", self.net.state_dict())
-            | with_prefix("average", self._average.state_dict())
-            | with_prefix("optimizer", optimizer_tensors(self._optimizer)),
-        )
+        tensors = with_prefix("net", self.net.state_dict())
+        tensors |= with_prefix("average", self._average.state_dict())
+        for number, optimizer in enumerate(self._optimizers):
+            tensors |= with_prefix(f"optimizer{number}", optimizer_tensors(optimizer))
+        save_tensors(path, tensors)
 
     def load(self, path: Path) -> None:
         tensors = load_tensors(path)
         self.net.load_state_dict(without_prefix("net", tensors))
         self._average.load_state_dict(without_prefix("average", tensors))
-        restore_optimizer(self._optimizer, without_prefix("optimizer", tensors))
+        for number, optimizer in enumerate(self._optimizers):
+            restore_optimizer(optimizer, without_prefix(f"optimizer{number}", tensors))
 
     def _share(self, progress: float) -> float:
         """Of the learning rate: all of it, then in a straight line down to a twentieth."""
@@ -160,6 +154,24 @@ class Learner:
                 torch.from_numpy(positions.outcomes[rows]),
                 torch.from_numpy(positions.plies_left[rows]),
             )
+
+
+def optimizers_for(net: Net, settings: Settings) -> list[torch.optim.Optimizer]:
+    """Muon is for layers that turn many numbers into many; AdamW takes the rest. Biases do not decay."""
+    decay = settings.weight_decay
+    matrices = [weights for weights in net.parameters() if weights.ndim > 1]
+    others = [weights for weights in net.parameters() if weights.ndim <= 1]
+    groups = [{"params": matrices, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
+    if settings.optimizer == "sgd":
+        return [torch.optim.SGD(groups, lr=settings.learning_rate, momentum=0.9, nesterov=True)]
+    if settings.optimizer == "adamw":
+        return [torch.optim.AdamW(groups, lr=settings.learning_rate)]
+    hidden = [weights for weights in matrices if min(weights.shape[0], weights[0].numel()) >= FEWEST_ROWS]
+    groups[0]["params"] = [weights for weights in matrices if all(weights is not one for one in hidden)]
+    return [
+        Muon(hidden, settings.learning_rate, decay),
+        torch.optim.AdamW([group for group in groups if group["params"]], lr=settings.learning_rate),
+    ]
 
 
 class Batch(NamedTuple):

@@ -82,8 +82,11 @@ def play_shard(
     random, rules = np.random.default_rng(seed), lift(game)
     slots = min(settings.at_once, num_games)
     searches = {
-        budget: Search(game, evaluator, _search(settings), slots, budget, discount=settings.discount)
-        for budget in (simulations, settings.fast_simulations)
+        is_full: Search(game, evaluator, _search(settings, noise), slots, budget, discount=settings.discount)
+        for is_full, budget, noise in (
+            (True, simulations, settings.noise),
+            (False, settings.fast_simulations, 0.0),
+        )
     }
     states = np.zeros((slots, game.state_size), np.int16)
     current = [_begin(game, settings, random, states[slot]) for slot in range(slots)]
@@ -94,7 +97,7 @@ def play_shard(
     while is_on.any():
         # 1. a move in every game
         is_full = moves == 0 or bool(random.random() < settings.full_share)  # no shard is without positions
-        search = searches[simulations if is_full else settings.fast_simulations]
+        search = searches[is_full]
         search.begin(states, random)
         search.run(simulations if is_full else settings.fast_simulations)
         result = search.result()
@@ -136,9 +139,9 @@ def play_shard(
     return positions, ShardStats(num_games, moves, done, first_wins, draws, entropy, sample)
 
 
-def _search(settings: SelfPlay) -> Puct | Gumbel:
+def _search(settings: SelfPlay, noise: float) -> Puct | Gumbel:
     if settings.search == "gumbel":
-        return Gumbel(settings.considered, c_visit=settings.c_visit, c_scale=settings.c_scale)
+        return Gumbel(settings.considered, noise, c_visit=settings.c_visit, c_scale=settings.c_scale)
     return Puct(settings.c_puct, settings.dirichlet_alpha, settings.dirichlet_fraction)
 
 
