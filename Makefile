@@ -9,7 +9,7 @@ demo: .venv/.installed-train
 	@$(BIN)/tengen demo
 
 test: .venv/.installed-dev lint types
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 test-slow: .venv/.installed-dev
 	$(BIN)/pytest -n auto -m slow

@@ -34,7 +34,7 @@ def hashes(run: Path) -> dict[str, str]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     done = subprocess.run(
-        command("tictactoe", "--generations", "4", "--workers", "1"),
+        command("tictactoe", "--generations", "3", "--workers", "1"),
         cwd=folder,
         capture_output=True,
         text=True,
@@ -45,15 +45,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_leaves_what_it_promises(whole: Path) -> None:
     lines = [json.loads(line) for line in (whole / "metrics.jsonl").read_text().splitlines()]
-    assert [line["generation"] for line in lines] == [1, 2, 3, 4]
+    assert [line["generation"] for line in lines] == [1, 2, 3]
     assert all(line["selfplay"]["games"] == 24 and line["learner"]["policy"] > 0 for line in lines)
-    assert json.loads((whole / "best" / "card.json").read_text())["generation"] == 4
-    assert {path.name for path in (whole / "checkpoints").iterdir()} == {f"{i:04}" for i in range(5)}
+    assert json.loads((whole / "best" / "card.json").read_text())["generation"] == 3
+    assert {path.name for path in (whole / "checkpoints").iterdir()} == {f"{i:04}" for i in range(4)}
 
 
 def test_two_workers_play_the_same_run(whole: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        command("tictactoe", "--generations", "4", "--workers", "2"),
+        command("tictactoe", "--generations", "3", "--workers", "2"),
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -64,7 +64,7 @@ def test_two_workers_play_the_same_run(whole: Path, tmp_path: Path) -> None:
 
 def test_a_run_killed_again_and_again_ends_the_same(whole: Path, tmp_path: Path) -> None:
     run = tmp_path / "runs" / "tictactoe"
-    first, again = ("tictactoe", "--generations", "4"), ("--resume", "tictactoe", "--generations", "4")
+    first, again = ("tictactoe", "--generations", "3"), ("--resume", "tictactoe", "--generations", "3")
     kills = 0
     for attempt in range(40):
         arguments = again if (run / "config.toml").exists() else first
@@ -85,7 +85,7 @@ def test_a_run_killed_again_and_again_ends_the_same(whole: Path, tmp_path: Path)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         kills += 1
-        if kills == 4:
+        if kills == 3:
             done = subprocess.run(
                 command(*again, "--workers", "1"), cwd=tmp_path, capture_output=True, text=True
             )
@@ -103,7 +103,7 @@ def test_a_damaged_shard_is_named(whole: Path, tmp_path: Path) -> None:
     shard = copy / "replay" / "0002" / "shard-001.safetensors"
     shard.write_bytes(shard.read_bytes()[:100])
     done = subprocess.run(
-        command("--resume", "tictactoe", "--generations", "5", "--workers", "1"),
+        command("--resume", "tictactoe", "--generations", "4", "--workers", "1"),
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -130,9 +130,9 @@ def test_a_full_disk_stops_a_run_that_goes_on_later(
 
     copy = tmp_path / "runs" / "tictactoe"
     shutil.copytree(whole, copy)
-    for folder in (copy / "checkpoints" / "0004", copy / "replay" / "0004"):
+    for folder in (copy / "checkpoints" / "0003", copy / "replay" / "0003"):
         shutil.rmtree(folder)
-    (copy / "checkpoints" / "0002" / "weights.safetensors").unlink(missing_ok=True)
+    (copy / "checkpoints" / "0001" / "weights.safetensors").unlink(missing_ok=True)
     before = hashes(copy)
     done = subprocess.run(
         command("--resume", "tictactoe", "--workers", "1"),
@@ -147,4 +147,4 @@ def test_a_full_disk_stops_a_run_that_goes_on_later(
     again = subprocess.run(command("--resume", "tictactoe", "--workers", "1"), cwd=tmp_path)
     assert again.returncode == 0
     kept = {name: value for name, value in hashes(whole).items() if name in hashes(copy)}
-    assert hashes(copy) == kept and "checkpoints/0004/weights.safetensors" in kept
+    assert hashes(copy) == kept and "checkpoints/0003/weights.safetensors" in kept

@@ -58,18 +58,18 @@ def analyse(
     from tengen.search.mcts import Search
     from tengen.search.puct import Puct
 
-    settings = Gumbel(noise=0.0) if search == "gumbel" else Puct()
-    judge, discount = _evaluator(evaluator, position, seed), 0.99
+    gumbel, judge, discount = Gumbel(noise=0.0), _evaluator(evaluator, position, seed), 0.99
     if net is not None:
         from tengen.players.zero import evaluator_of, open_network
 
         network, card = open_network(net, position.game)
-        judge, discount = evaluator_of(network, position.game), card.discount
+        gumbel, judge = Gumbel(noise=0.0, c_scale=card.c_scale), evaluator_of(network, position.game)
+        discount = card.discount
     limit = LIVE_NODES if live or seconds is not None else sims
     trees = Search(
         position.game,
         judge,
-        settings,
+        gumbel if search == "gumbel" else Puct(),
         max_simulations=limit,
         leaves_per_round=1 if search == "gumbel" else leaves,
         discount=discount,

@@ -39,8 +39,7 @@ class Gumbel:
     num_considered: int = 16  # actions at the root; fewer than simulations is best
     noise: float = 1.0  # scale of the Gumbel noise: 1 explores (self-play), 0 plays its best
     c_visit: float = 50.0  # as published
-    # With values in [-1, 1] the published 1.0 / 0.02-style scalings hardly learn: 0.1 passed in 3 minutes
-    # what 0.02 reached in 12 (Connect 4, LOG.md).
+    # For values in [-1, 1]. A trained network's deserve 0.5 (its card says; LOG.md), rollouts less.
     c_scale: float = 0.1
 
 
