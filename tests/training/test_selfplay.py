@@ -13,6 +13,7 @@ from tengen.games.game import TO_MOVE
 from tengen.training.config import SelfPlay
 from tengen.training.record import merged
 from tengen.training.selfplay import play_shard
+from tests.search.fakes import HashEvaluator
 
 SETTINGS = SelfPlay(simulations=12, fast_simulations=4, random_opening_plies=4, discount=0.9)
 
@@ -64,6 +65,17 @@ def test_the_same_seed_plays_the_same_games() -> None:
     a, b, c = (play_shard(game, UniformEvaluator(), SETTINGS, 12, 10, seed)[0] for seed in ([3], [3], [4]))
     assert np.array_equal(a.states, b.states) and np.array_equal(a.policies, b.policies)
     assert not np.array_equal(a.states[:5], c.states[:5])
+
+
+def test_only_searches_in_earnest_explore() -> None:
+    """The first move of a game is searched in earnest, the others hardly ever: so it decides all that follows."""
+    game = games.find("connect4")
+    calm = replace(SETTINGS, noise=0.0, c_scale=0.01, trust=1.0, random_opening_plies=0, full_share=0.01)
+    for settings, fewest, most in ((calm, 1, 1), (replace(calm, noise=1.0), 3, game.num_actions)):
+        positions, _ = play_shard(game, HashEvaluator(), settings, 12, 100, [1])
+        is_first = positions.states[:, connect4.STONES] == 0
+        ends = zip(positions.plies_left[is_first], positions.values[is_first], strict=True)
+        assert is_first.sum() == 100 and fewest <= len(set(ends)) <= most
 
 
 def test_puct_as_in_the_papers_plays_too() -> None:

@@ -82,11 +82,10 @@ def play_shard(
     random, rules = np.random.default_rng(seed), lift(game)
     slots = min(settings.at_once, num_games)
     searches = {
-        is_full: Search(game, evaluator, _search(settings, noise), slots, budget, discount=settings.discount)
-        for is_full, budget, noise in (
-            (True, simulations, settings.noise),
-            (False, settings.fast_simulations, 0.0),
+        is_full: Search(
+            game, evaluator, _search(settings, is_full), slots, budget, discount=settings.discount
         )
+        for is_full, budget in ((True, simulations), (False, settings.fast_simulations))
     }
     states = np.zeros((slots, game.state_size), np.int16)
     current = [_begin(game, settings, random, states[slot]) for slot in range(slots)]
@@ -139,10 +138,13 @@ def play_shard(
     return positions, ShardStats(num_games, moves, done, first_wins, draws, entropy, sample)
 
 
-def _search(settings: SelfPlay, noise: float) -> Puct | Gumbel:
+def _search(settings: SelfPlay, is_full: bool) -> Puct | Gumbel:
+    """Only searches in earnest explore: what is learned of a position should not hang on later whims."""
     if settings.search == "gumbel":
-        return Gumbel(settings.considered, noise, c_visit=settings.c_visit, c_scale=settings.c_scale)
-    return Puct(settings.c_puct, settings.dirichlet_alpha, settings.dirichlet_fraction)
+        noise = settings.noise if is_full else 0.0
+        return Gumbel(settings.considered, noise, settings.c_visit, settings.c_scale)
+    fraction = settings.dirichlet_fraction if is_full else 0.0
+    return Puct(settings.c_puct, settings.dirichlet_alpha, fraction)
 
 
 def _actions(
