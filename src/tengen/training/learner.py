@@ -31,6 +31,7 @@ from tengen.training.record import Positions
 
 PLIES_WEIGHT = 0.05  # of the loss of the plies left
 FEWEST_ROWS = 5  # of a matrix, for Muon: the last layer of a head has fewer
+OPTIMIZERS = ("optimizer", "optimizer2")  # what their memory is called in a file; some have one only
 WARM_UP = 10  # steps after which the average is of half of those so far, or so
 
 
@@ -108,16 +109,16 @@ class Learner:
     def save(self, path: Path) -> None:
         tensors = with_prefix("net", self.net.state_dict())
         tensors |= with_prefix("average", self._average.state_dict())
-        for number, optimizer in enumerate(self._optimizers):
-            tensors |= with_prefix(f"optimizer{number}", optimizer_tensors(optimizer))
+        for name, optimizer in zip(OPTIMIZERS, self._optimizers, strict=False):
+            tensors |= with_prefix(name, optimizer_tensors(optimizer))
         save_tensors(path, tensors)
 
     def load(self, path: Path) -> None:
         tensors = load_tensors(path)
         self.net.load_state_dict(without_prefix("net", tensors))
         self._average.load_state_dict(without_prefix("average", tensors))
-        for number, optimizer in enumerate(self._optimizers):
-            restore_optimizer(optimizer, without_prefix(f"optimizer{number}", tensors))
+        for name, optimizer in zip(OPTIMIZERS, self._optimizers, strict=False):
+            restore_optimizer(optimizer, without_prefix(name, tensors))
 
     def _share(self, progress: float) -> float:
         """Of the learning rate: all of it, then in a straight line down to a twentieth."""
