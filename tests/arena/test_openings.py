@@ -9,6 +9,8 @@ from tengen import games
 from tengen.arena.openings import Openings
 from tengen.errors import UserError
 from tengen.games.position import Position
+from tengen.search.prove import prove
+from tengen.search.tree import LOSS, WIN
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "othello6", "gomoku15", "hex7"])
@@ -37,6 +39,29 @@ def test_no_move_of_an_opening_ends_the_game() -> None:
 
 def test_none() -> None:
     assert list(islice(Openings(games.find("connect4"), plies=0), 2)) == [(), ()]
+
+
+def test_decided_openings_are_left_out() -> None:
+    """After eight stones of Connect 4 many positions are lost in two, and few searches see more."""
+    game = games.find("connect4")
+    openings, kept = Openings(game, plies=10), Openings(game, plies=10, undecided=200)
+    first = list(islice(openings, 60))
+    undecided = list(islice(kept, 20))
+    assert undecided == [opening for opening in first if opening in undecided]  # the same, in the same order
+    left_out = [opening for opening in first[: first.index(undecided[-1])] if opening not in undecided]
+    assert left_out and undecided == list(islice(kept, 20))
+    for opening in left_out:
+        (proof,) = prove(game, Position.from_moves(game, opening).state[None], max_nodes=100_000)
+        assert proof.result in (WIN, LOSS)
+    assert str(kept) == "openings of 10 random moves, undecided by 200 simulations"
+
+
+def test_a_game_that_is_always_decided() -> None:
+    openings = Openings(games.find("tictactoe"), plies=1, undecided=10_000)
+    with pytest.raises(UserError, match="500 openings of tictactoe in a row, 1 random moves each, are decided"):
+        next(iter(openings))
+    with pytest.raises(UserError, match="undecided openings are random ones"):
+        Openings(games.find("connect4"), plies=0, undecided=100)
 
 
 def test_openings_of_a_file_come_in_turn(tmp_path: Path) -> None:

@@ -14,12 +14,17 @@ from tengen import files
 from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
+from tengen.games.randomness import new_random
 from tengen.games.reading import at_line, split_lines
+from tengen.search import uct
+from tengen.search.tree import UNKNOWN
+from tengen.tactics import guide
 
 Opening = tuple[str, ...]  # moves
 
 MAX_PLIES = 4  # by default: 2401 openings at Connect 4; enough variety, not yet a lost game
 TRIES = 50  # to find an opening that is new; a small board has only so many
+DECIDED_IN_A_ROW = 500  # after so many decided ones no other is expected
 STREAM = 0x0BE9  # keeps these random numbers apart from those of the players
 
 
@@ -31,10 +36,13 @@ class Openings:
     seed: int = 0
     plies: int | None = None  # of random moves; 0: the start of the game; None: a few
     file: Path | None = None  # a list of moves a line; # begins a comment
+    undecided: int = 0  # left out are openings whose result UCT can prove with so many simulations
 
     def __post_init__(self) -> None:
         if self.file is not None and self.plies is not None:
             raise UserError("openings come from a file or are random: give one of the two")
+        if self.undecided and (self.file is not None or not self.random_plies):
+            raise UserError("undecided openings are random ones: leave out the file, ask for 1 move or more")
         if self.file is not None:
             read_openings(self.game, self.file)  # a mistake in it shows at once
 
@@ -42,7 +50,8 @@ class Openings:
         if self.file is not None:
             return cycle(read_openings(self.game, self.file))
         plies = self.random_plies
-        return random_openings(self.game, plies, self.seed) if plies else repeat(())
+        openings = random_openings(self.game, plies, self.seed) if plies else repeat(())
+        return undecided(self.game, openings, self.undecided, self.seed) if self.undecided else openings
 
     @property
     def random_plies(self) -> int:
@@ -53,7 +62,8 @@ class Openings:
         if self.file is not None:
             return f"openings of {self.file.name}"
         plies = self.random_plies
-        return f"openings of {plies} random moves" if plies else "no openings"
+        kept = f", undecided by {self.undecided:,} simulations" if self.undecided else ""
+        return f"openings of {plies} random moves{kept}" if plies else "no openings"
 
 
 def random_openings(game: Game, plies: int, seed: int) -> Iterator[Opening]:
@@ -70,6 +80,24 @@ def random_openings(game: Game, plies: int, seed: int) -> Iterator[Opening]:
             raise UserError(f"{game.name} is over too soon for {plies} random moves: ask for fewer")
         seen.add(found)
         yield tuple(found.moves)
+
+
+def undecided(game: Game, openings: Iterator[Opening], simulations: int, seed: int) -> Iterator[Opening]:
+    """Those after which the game is open: UCT, with all it knows about the game, cannot prove the result."""
+    rules, settings, random = guide.guided(game) or game, uct.Uct(), new_random(seed)
+    decided = 0
+    for opening in openings:
+        found = uct.search(rules, Position.from_moves(game, opening).state, simulations, settings, random)
+        if found.root_proven == UNKNOWN:
+            decided = 0
+            yield opening
+        else:
+            decided += 1
+            if decided == DECIDED_IN_A_ROW:
+                raise UserError(
+                    f"{decided} openings of {game.name} in a row, {len(opening)} random moves each, "
+                    f"are decided for {simulations:,} simulations: ask for other moves or fewer simulations"
+                )
 
 
 def read_openings(game: Game, file: Path) -> list[Opening]:

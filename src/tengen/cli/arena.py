@@ -24,6 +24,12 @@ OpeningPlies = Annotated[
 OpeningFile = Annotated[
     Path | None, typer.Option("--openings", metavar="FILE", help="Openings to play: a list of moves a line.")
 ]
+Undecided = Annotated[
+    int,
+    typer.Option(
+        min=0, max=10_000_000, help="Leave out openings whose result UCT can prove with so many simulations."
+    ),
+]
 Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; left out, one a core.")]
 Out = Annotated[
     Path | None,
@@ -32,10 +38,10 @@ Out = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
-def openings(game: "Game", seed: int, plies: int | None, file: Path | None) -> "Openings":
+def openings(game: "Game", seed: int, plies: int | None, file: Path | None, undecided: int) -> "Openings":
     from tengen.arena.openings import Openings
 
-    return Openings(game, seed, plies, file)
+    return Openings(game, seed, plies, file, undecided)
 
 
 def processes(workers: int | None) -> int:

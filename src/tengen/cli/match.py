@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Workers
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Undecided, Workers
 
 
 def match(
@@ -16,6 +16,7 @@ def match(
     seed: Seed = 0,
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
+    undecided: Undecided = 0,
     workers: Workers = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -27,7 +28,7 @@ def match(
     from tengen.cli.arena import openings, processes, watch
 
     rules = games.find(game)
-    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file))
+    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file, undecided))
 
     def status(played: list[PlayedGame]) -> str:
         now: Tally = tally(iter(played))

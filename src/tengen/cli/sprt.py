@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Workers
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Undecided, Workers
 
 
 def sprt(
@@ -20,6 +20,7 @@ def sprt(
     seed: Seed = 0,
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
+    undecided: Undecided = 0,
     workers: Workers = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -34,7 +35,7 @@ def sprt(
 
     test = Sprt(elo0, elo1, alpha, beta)
     rules = games.find(game)
-    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file))
+    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file, undecided))
 
     def status(counted: list[PlayedGame]) -> str:
         low, high = test.bounds

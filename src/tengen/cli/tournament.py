@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Workers
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Undecided, Workers
 
 
 def tournament(
@@ -19,6 +19,7 @@ def tournament(
     seed: Seed = 0,
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
+    undecided: Undecided = 0,
     workers: Workers = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -32,7 +33,7 @@ def tournament(
     from tengen.cli.arena import openings, processes, watch
 
     rules = games.find(game)
-    starts = openings(rules, seed, opening_plies, opening_file)
+    starts = openings(rules, seed, opening_plies, opening_file, undecided)
     event = Tournament(rules, tuple(players), seed, starts, anchor)
     total = rounds * event.games_a_round
     played, code = watch(tournament_games(event, rounds, processes(workers), out), total)
