@@ -58,7 +58,9 @@ def test_decided_openings_are_left_out() -> None:
 
 def test_a_game_that_is_always_decided() -> None:
     openings = Openings(games.find("tictactoe"), plies=1, undecided=10_000)
-    with pytest.raises(UserError, match="500 openings of tictactoe in a row, 1 random moves each, are decided"):
+    with pytest.raises(
+        UserError, match="500 openings of tictactoe in a row, 1 random moves each, are decided"
+    ):
         next(iter(openings))
     with pytest.raises(UserError, match="undecided openings are random ones"):
         Openings(games.find("connect4"), plies=0, undecided=100)
