@@ -63,6 +63,38 @@ def test_the_second_process_compiles_nothing(package_copy: Path) -> None:
     assert run(package_copy, code).splitlines()[-1] == "0"
 
 
+LOOPS = """
+from numba.core import event
+
+class Compilations(event.Listener):
+    count = 0
+    def on_start(self, event):
+        Compilations.count += 1
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Compilations())
+
+from tengen import games
+from tengen.games.batch import lift
+from tengen.games.randomness import new_random
+from tengen.search import uct
+
+for name in ("tictactoe", "gomoku6", "connect4", "othello6", "hex7"):
+    game = games.find(name)
+    found = uct.search(game, game.new_state(), 50, uct.Uct(), new_random(1))
+    print(name, lift(game).perft(game.new_state(), 3), found.visits.tolist())
+print(Compilations.count)
+"""
+
+
+def test_loops_over_rules_are_kept_each_for_its_own_rules(package_copy: Path) -> None:
+    first, again = run(package_copy, LOOPS).splitlines(), run(package_copy, LOOPS).splitlines()
+    assert again[:-1] == first[:-1]
+    assert [int(line.split()[1]) for line in first[:-1]] == [504, 42840, 343, 56, 110544]
+    assert int(first[-1]) > 20 and again[-1] == "0"
+
+
 def test_the_name_depends_on_kernel_sources_and_on_nothing_else(package_copy: Path) -> None:
     before = kernel_cache.sources_hash(package_copy)
     assert before == kernel_cache.sources_hash()

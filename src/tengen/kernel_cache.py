@@ -3,6 +3,10 @@
 Numba notices an edit of the file that holds a function, not of the files that function calls into:
 after such an edit it silently runs the old rules. So the folder's name is a hash of every source
 that holds kernels; another state of the sources is another folder, and old folders are pruned.
+
+A loop over the rules of any game is a closure, and Numba tells closures apart by what they close over,
+pickled: compiled rules pickle differently in every process, so it would never find such a loop again. These
+are kept under the names of their rules instead.
 """
 
 import hashlib
@@ -10,9 +14,10 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).parent
-DECORATORS = (b"njit", b"@kernel", b"@inlined")  # the last two are search/tree.py's
+DECORATORS = (b"njit", b"@kernel", b"@inlined", b".compiled")  # of search/tree.py, of games/batch.py
 FOLDERS_KEPT = 4  # several checkouts may share the per-user folder; each needs its own
 
 
@@ -44,6 +49,24 @@ def use() -> Path:
     if "numba" in sys.modules:  # it has read its environment already
         sys.modules["numba"].config.CACHE_DIR = str(folder)
     return folder
+
+
+def keep(loop: Any, rules: tuple[Any, ...]) -> None:
+    """Has Numba keep a closure that it compiles, which depends on these compiled rules and nothing else.
+
+    Not for rules from outside this package: an edit of a file they call into would not be noticed."""
+    from numba.core.caching import FunctionCache
+
+    functions = [rule.py_func for rule in rules if rule is not None]
+    names = [f"{function.__module__}.{function.__qualname__}" for function in functions]
+    if not all(name.startswith("tengen.") and "<locals>" not in name for name in names):
+        return
+
+    class Kept(FunctionCache):
+        def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+            return sig, codegen.magic_tuple(), tuple(names)
+
+    loop._cache = Kept(loop.py_func)  # type: ignore[no-untyped-call]
 
 
 def prune(parent: Path, keep: int) -> None:

@@ -3,12 +3,11 @@
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 
 from tengen.errors import UserError
 from tengen.evaluators.evaluator import Evaluation, Floats
 from tengen.evaluators.hashing import Bits, mix, new_weights, weighted_sum
-from tengen.games.batch import Kernel, lift
+from tengen.games.batch import Kernel, Loops, lift
 from tengen.games.game import LAST_ACTION, Game, Mask, Random, State
 
 
@@ -27,7 +26,7 @@ class RolloutEvaluator:
         self._weights = new_weights(0, game.state_size)[None]  # [1, S]
         self._weights[0, LAST_ACTION] = 0
         self._random = np.zeros(1, np.uint64)
-        self._loop = _loop(lift(game).loops.playouts)
+        self._loop = _loop(lift(game).loops)
         self._logits = np.zeros((0, game.num_actions), np.float32)
         self._values = np.zeros(0, np.float32)
 
@@ -42,10 +41,11 @@ class RolloutEvaluator:
 
 
 @lru_cache(maxsize=64)
-def _loop(playouts: Kernel) -> Kernel:
-    """The loop over a batch, compiled once per process for all games that share their rules."""
+def _loop(loops: Loops) -> Kernel:
+    """The loop over a batch, compiled once for all games that share their rules."""
+    playouts = loops.playouts
 
-    @njit(nogil=True)
+    @loops.compiled
     def loop(
         states: State,
         count: int,

@@ -1,8 +1,8 @@
 """Lifts a game to batches: the only place where a compiled loop calls the rules of any game.
 
-Numba compiles a loop over functions given as values anew in every process (0.2-0.6 s each), so each
-one is compiled when it is first used, and once for all games that share their functions: every size
-and rule of the m,n,k family runs through the same loops.
+Compiling such a loop takes 0.2-2 s, so each is compiled when it is first used, once for all games that share
+their functions (every size and rule of the m,n,k family runs through the same loops), and kept for the next
+process.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from tengen import kernel_cache
 from tengen.games.game import Game, Mask, Planes, Random, State
 from tengen.games.randomness import random_below
 
@@ -111,11 +112,17 @@ class Loops:
         self._legal, self._play, self._outcome, self._planes = legal, play, outcome, planes
         self._rollout = rollout
 
+    def compiled(self, loop: Kernel) -> Kernel:
+        """A loop over these rules, kept on disk once it is compiled: a decorator for closures."""
+        dispatcher: Kernel = njit(nogil=True)(loop)
+        kernel_cache.keep(dispatcher, (self._legal, self._play, self._outcome, self._planes, self._rollout))
+        return dispatcher
+
     @cached_property
     def legal(self) -> Kernel:
         legal_one = self._legal
 
-        @njit(nogil=True)
+        @self.compiled
         def legal(states: State, masks: Mask) -> None:
             for b in range(len(states)):
                 legal_one(states[b], masks[b])
@@ -126,7 +133,7 @@ class Loops:
     def play(self) -> Kernel:
         play_one = self._play
 
-        @njit(nogil=True)
+        @self.compiled
         def play(states: State, actions: np.ndarray[Any, Any], next_states: State) -> None:
             for b in range(len(states)):
                 play_one(states[b], actions[b], next_states[b])
@@ -137,7 +144,7 @@ class Loops:
     def outcomes(self) -> Kernel:
         outcome_one = self._outcome
 
-        @njit(nogil=True)
+        @self.compiled
         def outcomes(states: State, is_over: Mask, values: np.ndarray[Any, Any]) -> None:
             for b in range(len(states)):
                 is_over[b], values[b] = outcome_one(states[b])
@@ -148,7 +155,7 @@ class Loops:
     def planes(self) -> Kernel:
         planes_one = self._planes
 
-        @njit(nogil=True)
+        @self.compiled
         def planes(states: State, out: Planes) -> None:
             for b in range(len(states)):
                 planes_one(states[b], out[b])
@@ -163,7 +170,7 @@ class Loops:
             for rule in (self._play, self._outcome, self._legal)
         )
 
-        @njit(nogil=True)
+        @self.compiled
         def expand(
             states: State,
             parents: Ints,
@@ -205,13 +212,13 @@ class Loops:
         own, legal_one, play_one, outcome_one = self._rollout, self._legal, self._play, self._outcome
         if own is not None:
 
-            @njit(nogil=True)
+            @self.compiled
             def own_rollout(state: State, random: Random, next_state: State, mask: Mask) -> None:
                 own(state, random)
 
             return own_rollout
 
-        @njit(nogil=True)
+        @self.compiled
         def any_rollout(state: State, random: Random, next_state: State, mask: Mask) -> None:
             while not outcome_one(state)[0]:
                 legal_one(state, mask)
@@ -234,7 +241,7 @@ class Loops:
     def playouts(self) -> Kernel:
         rollout, outcome_one = self.rollout, self._outcome
 
-        @njit(nogil=True)
+        @self.compiled
         def playouts(state: State, count: int, random: Random, num_actions: int) -> float:
             current, next_state = np.empty_like(state), np.empty_like(state)
             mask = np.empty(num_actions, np.bool_)
@@ -253,7 +260,7 @@ class Loops:
     def perft(self) -> Kernel:
         legal_one, play_one, outcome_one = self._legal, self._play, self._outcome
 
-        @njit(nogil=True)
+        @self.compiled
         def perft(states: State, masks: Mask) -> int:
             """A depth-first walk; states[d] is the position at depth d, masks[d] its moves still to try."""
             last = len(states) - 1

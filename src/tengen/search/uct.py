@@ -18,10 +18,9 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tengen.errors import UserError
-from tengen.games.batch import Kernel, lift
+from tengen.games.batch import Kernel, Loops, lift
 from tengen.games.game import TO_MOVE, Game, Mask, Random, State
 from tengen.games.randomness import new_random, random_below
 from tengen.search.tree import (
@@ -111,7 +110,7 @@ def search(
 
 
 def prepare(game: Game) -> None:
-    """Compiles the search for the rules of a game (1-3 s, once per process), before a clock runs."""
+    """Compiles the search for the rules of a game (1-3 s, the first time), before a clock runs."""
     tree = _new_tree(game, game.new_state(), 1, Uct())
     _simulate_kernel(game)(0, np.float32(0), 1, new_random(0), *_scratch(game), *vars(tree).values())
 
@@ -188,15 +187,16 @@ def _scratch(game: Game) -> tuple[State, State, Mask]:
 
 
 def _simulate_kernel(game: Game) -> Kernel:
-    return _compile(game.legal, game.play, game.outcome, lift(game).loops.rollout)
+    return _compile(game.legal, game.play, game.outcome, lift(game).loops)
 
 
 @lru_cache(maxsize=64)
-def _compile(legal: Kernel, play: Kernel, outcome: Kernel, rollout: Kernel) -> Kernel:
+def _compile(legal: Kernel, play: Kernel, outcome: Kernel, loops: Loops) -> Kernel:
     """The loop of simulations over one set of rules."""
+    rollout = loops.rollout
 
     # Plain options: rules that are first compiled from here would inherit others, and be cached with them.
-    @njit(nogil=True)
+    @loops.compiled
     def simulate(
         count: int,
         c: np.float32,
