@@ -3,14 +3,12 @@
 import re
 import tomllib
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
 from tengen import games
 from tengen.errors import UserError
 from tengen.training.config import CONFIGS, PRESETS, SECTIONS, Config, from_toml, load, reasons, to_toml
-from tengen.training.run import Run
 
 
 def test_settings_survive_a_file() -> None:
@@ -19,14 +17,6 @@ def test_settings_survive_a_file() -> None:
     )
     assert (config.learner.batch_size, config.selfplay.search, config.replay.share) == (512, "puct", 0.25)
     assert from_toml(to_toml(config), Config(""), "config.toml") == config
-
-
-def test_a_run_of_an_older_version_keeps_its_network(tmp_path: Path) -> None:
-    run = Run.create(tmp_path / "run", load("connect4"))
-    file = tmp_path / "run" / "config.toml"
-    lines = file.read_text().splitlines()
-    file.write_text("\n".join(line for line in lines if not line.startswith("value_channels")))
-    assert (run.config.network.value_channels, run.config.network.channels) == (0, 32)
 
 
 @pytest.mark.parametrize(

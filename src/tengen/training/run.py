@@ -26,12 +26,11 @@ from tengen.errors import UserError
 from tengen.evaluators.card import FILES, Card, read_card, read_network
 from tengen.games.game import Game
 from tengen.players.zero import Zero
-from tengen.training.config import Config, Network, from_toml, to_toml
+from tengen.training.config import Config, from_toml, to_toml
 
 WEIGHTS = "weights.safetensors"
 PARTS = {"generation", "elapsed", "selfplay", "learner", "replay", "strength"}  # of a line of metrics
 KEPT_WEIGHTS = 2  # the newest checkpoints that can be learned on from
-OLDER = Config("", network=Network(value_channels=0))  # what a run meant that does not say
 
 
 class Run:
@@ -64,7 +63,7 @@ class Run:
     @property
     def config(self) -> Config:
         text = files.read_bytes(self.folder / "config.toml").decode("utf-8", "replace")
-        return from_toml(text, OLDER, "config.toml")
+        return from_toml(text, Config(""), "config.toml")
 
     def configure(self, config: Config) -> None:
         """Keeps the settings."""
