@@ -19,8 +19,7 @@ from tengen.nets.export import to_onnx
 from tests.cli.test_commands import tengen
 
 TABLE = """\
-anysize for connect4
-channels=32, blocks=2, pool_every=2, value_channels=0, value=scalar, discount=1.0
+anysize for connect4, channels=32, blocks=2, pool_every=2, value=scalar, discount=1.0
 
                                                         output   parameters   multiply-adds
 input   3 planes of the game's 4                         3×6×7

@@ -85,17 +85,6 @@ def test_anysize_by_hand() -> None:
     assert [one.source for one in description.layers[2].inside] == [-1, 0, 1, 2]
 
 
-def test_a_value_head_that_widens() -> None:
-    description = described("anysize", "connect4", channels=32, blocks=1, value_channels=96)
-    assert rows(description)[2:6] == [
-        ("conv 1×1, batch norm, ReLU", (96, 6, 7), 32 * 96 + 2 * 96, 42 * 32 * 96),
-        ("means and maxima of the board", (192,), 0, 0),
-        ("linear, ReLU", (96,), 192 * 96 + 96, 192 * 96),
-        ("linear", (2,), 194, 192),
-    ]
-    assert {one.part for one in description.layers[2:6]} == {"value"}
-
-
 def test_who_takes_whose_output() -> None:
     """In Othello the pass is judged by what is pooled for the value."""
     layers = described("anysize", "othello6", channels=8, blocks=1).layers
@@ -137,15 +126,7 @@ def test_nothing_is_left_behind() -> None:
 def test_settings_are_those_given_and_the_defaults() -> None:
     game = games.find("connect4")
     _, settings = fitting("anysize", game, {"blocks": "2", "value": "wdl", "discount": "0.5"})
-    assert settings == {
-        "channels": 64,
-        "blocks": 2,
-        "pool_every": 2,
-        "value_channels": 0,
-        "value": "wdl",
-        "discount": 0.5,
-    }
-    assert fitting("anysize", game, {"value_channels": "0"})[1]["value_channels"] == 0
+    assert settings == {"channels": 64, "blocks": 2, "pool_every": 2, "value": "wdl", "discount": 0.5}
     assert fitting("mnk", game, {})[1] == {}
 
 

@@ -76,7 +76,7 @@ def test_the_seeds_networks_are_as_described() -> None:
     ("small", "large"), [("gomoku9", "gomoku11"), ("othello6", "othello8"), ("hex7", "hex9")]
 )
 def test_weights_of_anysize_fit_another_size(small: str, large: str) -> None:
-    settings = {"channels": 16, "blocks": 2, "value_channels": 24}
+    settings = {"channels": 16, "blocks": 2}
     a, b = (
         nets.make("anysize", games.find(small), settings),
         nets.make("anysize", games.find(large), settings),

@@ -57,7 +57,7 @@ def net(
         if png is not None:
             files.write_bytes(png, drawing.to_png(drawn))
     if not as_json:
-        print(title, *([", ".join(values)] if values else []), "", sep="\n")
+        print(", ".join([title, *values]) + "\n")
         print(_table(description, rules.num_planes), flush=True)
 
     rates: Rates | None = None

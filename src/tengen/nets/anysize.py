@@ -25,13 +25,11 @@ class AnySize(Net):
         channels: int = 64,
         blocks: int = 5,
         pool_every: int = 2,
-        value_channels: int = 0,
         value: str = "scalar",
         discount: float = 1.0,
     ) -> None:
-        """pool_every: every so many blocks, one pools over the whole board. value_channels: to which the
-        value head widens before it pools; 0: the trunk's own. value: scalar, learned with the discount in it;
-        or wdl, the chances of win, draw and loss, made one value by
+        """pool_every: every so many blocks, one pools over the whole board. value: scalar, learned with the
+        discount in it; or wdl, the chances of win, draw and loss, made one value by
 
             v = (P(win) - P(loss)) · discount ^ (plies left)          so that a search prefers the sooner win
         """
@@ -49,16 +47,12 @@ class AnySize(Net):
         )
         self.policy = PolicyHead(channels, game)
         numbers = 4 if self.is_wdl else 2  # the value, or three chances; and the plies left
-        pooled, hidden = 2 * (value_channels or channels), max(64, value_channels)
-        self.value_cells = (
-            nn.Sequential(conv(channels, value_channels, size=1), nn.ReLU()) if value_channels else None
-        )
-        self.value = nn.Sequential(nn.Linear(pooled, hidden), nn.ReLU(), nn.Linear(hidden, numbers))
+        self.value = nn.Sequential(nn.Linear(2 * channels, 64), nn.ReLU(), nn.Linear(64, numbers))
 
     def forward(self, planes: Tensor) -> Output:
         x = self.trunk(self.first(planes))
         pooled = pool(x)
-        heads = self.value(pool(self.value_cells(x)) if self.value_cells else pooled)
+        heads = self.value(pooled)
         plies_left = nn.functional.softplus(heads[:, -1]) * PLIES_SCALE
         if not self.is_wdl:
             return Output(self.policy(x, pooled), torch.tanh(heads[:, 0]), plies_left)

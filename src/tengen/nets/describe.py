@@ -93,8 +93,6 @@ def _value(key: str, text: str, parameters: Mapping[str, inspect.Parameter]) -> 
     if kind not in (int, float):
         return text
     lowest, most, wanted = (1, LARGEST_SETTING, "a whole number") if kind is int else (0, 1, "a number")
-    if parameters[key].default == 0:
-        lowest = 0  # where that means: without
     try:
         number: int | float = kind(text)
     except ValueError:
@@ -115,7 +113,7 @@ def describe(net: Net, planes: Planes) -> Description:
             hooks.append(module.register_forward_hook(watch.leave_block))
         elif not any(module.children()):
             top = path.split(".")[0]
-            part: Part = "policy" if top == "policy" else "value" if top.startswith("value") else "trunk"
+            part: Part = "policy" if top == "policy" else "value" if top == "value" else "trunk"
             hooks.append(module.register_forward_hook(watch.hook(part)))
     was_training = net.training
     try:

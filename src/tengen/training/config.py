@@ -24,7 +24,6 @@ class Network:
     name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which have their own sizes
     channels: int = 48  # width of anysize
     blocks: int = 5  # its depth
-    value_channels: int = 96  # to which its value head widens; 0: it does not
     value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: chances of win, draw and loss, and how soon
     start: str = ""  # a run or a network whose weights it begins with, of any board size; else random ones
 
