@@ -3,10 +3,12 @@
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -96,8 +98,6 @@ def test_a_run_killed_again_and_again_ends_the_same(whole: Path, tmp_path: Path)
 
 
 def test_a_damaged_shard_is_named(whole: Path, tmp_path: Path) -> None:
-    import shutil
-
     copy = tmp_path / "runs" / "tictactoe"
     shutil.copytree(whole, copy)
     shard = copy / "replay" / "0002" / "shard-001.safetensors"
@@ -120,13 +120,9 @@ def test_a_run_is_not_begun_twice(whole: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are Unix's")
-@pytest.mark.parametrize(("room", "file"), [(1_000, "shard-000"), (60_000, "weights.safetensors")])
-def test_a_full_disk_stops_a_run_that_goes_on_later(
-    whole: Path, tmp_path: Path, room: int, file: str
-) -> None:
+def test_a_full_disk_stops_a_run_that_goes_on_later(whole: Path, tmp_path: Path) -> None:
     """Files that may not grow beyond some bytes fail as those on a full disk do."""
     import resource
-    import shutil
 
     copy = tmp_path / "runs" / "tictactoe"
     shutil.copytree(whole, copy)
@@ -134,16 +130,17 @@ def test_a_full_disk_stops_a_run_that_goes_on_later(
         shutil.rmtree(folder)
     (copy / "checkpoints" / "0001" / "weights.safetensors").unlink(missing_ok=True)
     before = hashes(copy)
-    done = subprocess.run(
-        command("--resume", "tictactoe", "--workers", "1"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
-    )
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "cannot write" in done.stderr and file in done.stderr
-    assert before.items() <= hashes(copy).items()
+    for room, file in ((1_000, "shard-000"), (60_000, "weights.safetensors")):
+        done = subprocess.run(
+            command("--resume", "tictactoe", "--workers", "1"),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room)),
+        )
+        assert done.returncode == 2 and "Traceback" not in done.stderr
+        assert "cannot write" in done.stderr and file in done.stderr
+        assert before.items() <= hashes(copy).items()
     again = subprocess.run(command("--resume", "tictactoe", "--workers", "1"), cwd=tmp_path)
     assert again.returncode == 0
     kept = {name: value for name, value in hashes(whole).items() if name in hashes(copy)}
