@@ -1,8 +1,13 @@
 """What all tests share: golden files, which `pytest --regen` writes anew (look at the diff)."""
 
+import os
 from collections.abc import Callable
 
 import pytest
+
+# Tests share the cores. PyTorch's threads wait for each other in busy loops, which is a third faster where nothing
+# else runs and many times slower where something does. It reads this when it is first imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
