@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = Path(__file__).parent
-DECORATORS = (b"njit", b"@kernel", b"@inlined", b".compiled")  # of search/tree.py, of games/batch.py
+DECORATORS = (b"njit", b"@kernel", b"@inlined", b".compiled")  # search/tree.py, games/batch.py
 FOLDERS_KEPT = 4  # several checkouts may share the per-user folder; each needs its own
 
 

@@ -42,7 +42,7 @@ def test_none() -> None:
 
 
 def test_decided_openings_are_left_out() -> None:
-    """After eight stones of Connect 4 many positions are lost in two, and few searches see more."""
+    """After ten random stones of Connect 4 some positions are won or lost within a few moves."""
     game = games.find("connect4")
     openings, kept = Openings(game, plies=10), Openings(game, plies=10, undecided=200)
     first = list(islice(openings, 60))
