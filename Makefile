@@ -12,7 +12,7 @@ test: .venv/.installed-dev lint types
 	$(BIN)/pytest -n auto --dist loadfile
 
 test-slow: .venv/.installed-dev
-	$(BIN)/pytest -n auto -m slow
+	$(BIN)/pytest -m slow  # one after the other: training wants all cores
 
 # The quick part of `make test`, for between two edits.
 check: .venv/.installed-dev lint types

@@ -9,25 +9,11 @@ from torch import nn
 from tengen import games, nets
 from tengen.errors import UserError
 from tengen.evaluators.agreement import agreement
+from tengen.evaluators.samples import random_planes
 from tengen.evaluators.session import new_session
-from tengen.games.batch import lift
-from tengen.games.game import Game, Planes, State
+from tengen.games.game import Planes
 from tengen.nets.export import to_int8, to_onnx
 from tengen.nets.net import Net
-
-
-def some_planes(game: Game, count: int, seed: int = 1) -> Planes:
-    """Planes of positions of random games."""
-    random = np.random.default_rng(seed)
-    states: list[State] = []
-    while len(states) < count:
-        state = game.new_state()
-        while not game.outcome(state)[0]:
-            states.append(state)
-            state = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
-    planes = np.zeros((count, *game.planes_shape), np.float32)
-    lift(game).planes(np.stack(states[:count]), planes)
-    return planes
 
 
 def trained_a_little(net: Net, planes: Planes) -> Net:
@@ -43,7 +29,7 @@ def trained_a_little(net: Net, planes: Planes) -> Net:
 def test_every_network_fits_every_game(name: str, game_name: str) -> None:
     game = games.find(game_name)
     net = nets.make(name, game).eval()
-    planes = torch.from_numpy(some_planes(game, 5)[:, net.planes])
+    planes = torch.from_numpy(random_planes(game, 5)[:, net.planes])
     output = net(planes)
     assert output.logits.shape == (5, game.num_actions) and output.value.shape == (5,)
     assert (output.value.abs() <= 1).all()
@@ -82,14 +68,14 @@ def test_weights_of_anysize_fit_another_size(small: str, large: str) -> None:
         nets.make("anysize", games.find(large), settings),
     )
     b.load_state_dict(a.state_dict())
-    output = b.eval()(torch.from_numpy(some_planes(games.find(large), 3)[:, b.planes]))
+    output = b.eval()(torch.from_numpy(random_planes(games.find(large), 3)[:, b.planes]))
     assert output.logits.shape == (3, games.find(large).num_actions)
 
 
 @pytest.mark.parametrize("name", list(nets.REGISTRY))
 def test_the_export_says_what_the_network_says(name: str) -> None:
     game = games.find("connect4")
-    planes = some_planes(game, 64)
+    planes = random_planes(game, 64)
     net = trained_a_little(nets.make(name, game), planes)
     data = to_onnx(net, planes)  # raises if they differ by more than 1e-4
     seen = np.ascontiguousarray(planes[:, net.planes])
@@ -126,7 +112,7 @@ def test_chances_become_a_value_that_prefers_the_sooner_win() -> None:
 def test_a_new_network_is_int8_in_every_convolution_but_the_first() -> None:
     """The biases of fresh batch normalisations are equal; layers that share one would stay in fp32."""
     game = games.find("gomoku8")
-    net, planes = nets.make("mnk", game).eval(), some_planes(game, 64)
+    net, planes = nets.make("mnk", game).eval(), random_planes(game, 64)
     model = onnx.load_model_from_string(
         to_int8(to_onnx(net, planes), np.ascontiguousarray(planes[:, net.planes]))
     )

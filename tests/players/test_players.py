@@ -51,6 +51,22 @@ def test_uct_takes_the_win_and_says_so() -> None:
     assert choice.value == 1.0 and choice.line == (choice.action,) and "simulations" in choice.note
 
 
+def test_uct_is_guided_with_five_in_a_row_and_plain_with_four() -> None:
+    """Guided, it knows that the first stone belongs in the middle; plain, it has to find out."""
+
+    def first_moves(game: str, spec: str) -> set[str]:
+        found = set()
+        with players.find(spec, games.find(game)) as player:
+            for seed in range(5):
+                player.new_game(seed)
+                found.add(player.game.moves.name(player.choose(Position.start(game)).action))
+        return found
+
+    assert first_moves("gomoku9", "uct:sims=30") == {"e5"}
+    assert len(first_moves("gomoku6", "uct:sims=30")) > 1
+    assert len(first_moves("gomoku6", "uct:sims=30,guided=yes")) == 1
+
+
 def test_every_registered_player_has_a_summary() -> None:
     assert all(players.summary(name) for name in players.names())
 

@@ -248,3 +248,8 @@ def game(name: str = "mnk", rows: int = 3, cols: int = 3, k: int = 3, rule: str 
         symmetries=symmetry.rectangle(rows, cols),
         look="squares" if max(rows, cols) <= 3 else "points",
     )
+
+
+def is_five_in_a_row(game: Game) -> bool:
+    """Gomoku, standard, caro, renju on any board: not four in a row, not tic-tac-toe."""
+    return game.play is play and game.header[2] == 5

@@ -33,7 +33,7 @@ WINNERS = {"1-0": "1", "0-1": "2", "1/2": "0", "*": "-1"}
 def render(position: Position, facts: dict[str, str]) -> str:
     """A game and its facts (first, second, result, date, comment) as a file."""
     game = position.game
-    if game.play is not mnk.play or game.header[2] != 5:
+    if not mnk.is_five_in_a_row(game):
         raise UserError(f"psq is for five in a row, not for {game.name}: use text")
     players = [facts["first"], facts["second"]]
     for player in players:

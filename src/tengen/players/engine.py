@@ -68,7 +68,7 @@ class Engine(Player):
         memory: int = 350,  # mebibytes, of the process and its children; 0 = no limit
     ) -> None:
         super().__init__(game)
-        if game.play is not mnk.play or game.header[2] != 5:
+        if not mnk.is_five_in_a_row(game):
             raise UserError(f"player 'engine' plays five in a row, which {game.name} is not")
         for key, value in (("seconds", seconds), ("match", match), ("memory", memory)):
             if not 0 <= value <= 1_000_000:

@@ -30,7 +30,7 @@ class UctPlayer(Player):
         guided: bool | None = None,
         vcf: bool = False,
     ) -> None:
-        """guided: by default in five-in-a-row games, where plain UCT is lost among two hundred moves.
+        """guided: by default with five in a row, where plain UCT is lost among two hundred moves.
         vcf: look for a win by continuous fours first."""
         super().__init__(game)
         if sims < 1:
@@ -39,11 +39,11 @@ class UctPlayer(Player):
         self._seconds = seconds
         self._sims = uct.max_simulations(game, self._settings) if seconds is not None else sims
         self._rules = game
-        if guided or (guided is None and game.play is mnk.play):
+        if guided or (guided is None and mnk.is_five_in_a_row(game)):
             rules = guide.guided(game)
             if rules is None:
                 raise UserError(
-                    f"player 'uct': there is no guide to {game.name}, only to five in a row and Connect 4"
+                    f"player 'uct': there is no guide to {game.name}, only to the m,n,k family and Connect 4"
                 )
             self._rules = rules
         self._fours = Fours(game) if vcf else None
