@@ -109,12 +109,18 @@ def test_chances_become_a_value_that_prefers_the_sooner_win() -> None:
     )
 
 
-def test_a_new_network_is_int8_in_every_convolution_but_the_first() -> None:
-    """The biases of fresh batch normalisations are equal; layers that share one would stay in fp32."""
+@pytest.mark.parametrize("named", [True, False])
+def test_a_new_network_is_int8_in_every_convolution_but_the_first(named: bool) -> None:
+    """The biases of fresh batch normalisations are equal; layers that share one would stay in fp32. So would
+    all layers, if those without a name were left out together."""
     game = games.find("gomoku8")
     net, planes = nets.make("mnk", game).eval(), random_planes(game, 64)
+    fp32 = onnx.load_model_from_string(to_onnx(net, planes))
+    if not named:
+        for node in fp32.graph.node:
+            node.name = ""
     model = onnx.load_model_from_string(
-        to_int8(to_onnx(net, planes), np.ascontiguousarray(planes[:, net.planes]))
+        to_int8(fp32.SerializeToString(), np.ascontiguousarray(planes[:, net.planes]))
     )
     made_by = {output: node.op_type for node in model.graph.node for output in node.output}
     convolutions = [node for node in model.graph.node if node.op_type == "Conv"]

@@ -81,19 +81,23 @@ def to_int8(data: bytes, planes: Planes) -> bytes:
     """A network of to_onnx in 8-bit integers, calibrated on the planes it sees [B, C, H, W].
 
     The first layer and the heads stay in fp32: little work, and twice the error if they did not."""
+    model = onnx.load_model_from_string(data)
+    for i, node in enumerate(model.graph.node):
+        node.name = node.name or f"node{i}"  # nodes are excluded by name
+    first_layers = [node.name for node in model.graph.node if model.graph.input[0].name in node.input]
     log = logging.getLogger()
     before = log.level
     log.setLevel(logging.ERROR)  # the quantiser advises on things that are done already
     try:
         with tempfile.TemporaryDirectory() as folder:
             file, quantised = Path(folder) / "net.onnx", Path(folder) / "int8.onnx"
-            file.write_bytes(data)
+            file.write_bytes(model.SerializeToString())
             quantize_static(
                 str(file),
                 str(quantised),
                 _Calibration(planes),
                 op_types_to_quantize=["Conv", "Add", "Relu"],
-                nodes_to_exclude=_readers_of_input(data),
+                nodes_to_exclude=first_layers,
                 quant_format=QuantFormat.QDQ,
                 per_channel=True,
                 reduce_range=True,
@@ -103,12 +107,6 @@ def to_int8(data: bytes, planes: Planes) -> bytes:
             return quantised.read_bytes()
     finally:
         log.setLevel(before)
-
-
-def _readers_of_input(data: bytes) -> list[str]:
-    """The first layers, by name."""
-    graph = onnx.load_model_from_string(data).graph
-    return [node.name for node in graph.node if graph.input[0].name in node.input]
 
 
 class _Calibration(CalibrationDataReader):  # type: ignore[misc]
