@@ -13,8 +13,9 @@ import pytest
 from tengen import games, nets
 from tengen.evaluators.agreement import MOST_KL, MOST_VALUE_ERROR, Floats, agreement
 from tengen.evaluators.probe import LEAST_SPEEDUP, MOST_POSITIONS, Probe, probe
+from tengen.evaluators.samples import random_planes
 from tengen.nets.export import to_int8, to_onnx
-from tests.nets.test_nets import some_planes, trained_a_little
+from tests.nets.test_nets import trained_a_little
 from tests.workers.test_local import is_running
 
 ANSWER = {"kl": 0.001, "same_move": 0.98, "value_error": 0.01, "fp32_rate": 1000.0, "int8_rate": 3000.0}
@@ -25,7 +26,7 @@ PLANES = np.zeros((1, 2, 3, 3), np.float32)
 def exports() -> tuple[bytes, bytes, Floats]:
     """fp32 and int8 of a network whose policies are not flat, and the planes it sees."""
     game = games.find("tictactoe")
-    planes = some_planes(game, 2 * MOST_POSITIONS)
+    planes = random_planes(game, 2 * MOST_POSITIONS)
     net = trained_a_little(nets.make("mnk", game), planes)
     for parameter in net.get_submodule("policy").parameters():
         parameter.data *= 3
@@ -64,7 +65,7 @@ def test_a_network_that_says_something_else_is_not_played(exports: tuple[bytes, 
     fp32, _, seen = exports
     game = games.find("tictactoe")
     other = to_onnx(
-        trained_a_little(nets.make("mnk", game, seed=7), some_planes(game, 64)), some_planes(game, 9)
+        trained_a_little(nets.make("mnk", game, seed=7), random_planes(game, 64)), random_planes(game, 9)
     )
     found = probe(fp32, other, seen[:5])  # fewer than a batch
     assert found.runs and found.kl and found.kl > MOST_KL and found.precision == "fp32"

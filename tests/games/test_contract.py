@@ -99,6 +99,11 @@ class OneName(Cells):
         return "a1"
 
 
+@njit(cache=False)
+def wins_with_every_move(state: State, action: int) -> bool:
+    return True
+
+
 BROKEN: list[tuple[str, dict[str, Any], str]] = [
     ("functions are compiled", {"start": plain_python_start}, "start is not compiled"),
     ("functions leave their input alone", {"play": play_changes_its_input}, "changed the state"),
@@ -110,6 +115,7 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
     ("symmetric play is play of the symmetric", {"play": play_prefers_the_corner}, "play of the symmetric"),
     ("one integer and back", {"cell_values": 2}, "comes back different"),
     ("move names read back", {"moves": OneName(3, 3)}, "the same name"),
+    ("wins are wins", {"wins": wins_with_every_move}, "wins is wrong about"),
     ("rollouts agree with play", {"rollout": rollout_favours_the_first}, "mean result"),
 ]
 

@@ -15,6 +15,7 @@ from tengen.errors import UserError
 from tengen.evaluators.card import Card
 from tengen.evaluators.evaluator import Evaluation
 from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.samples import random_planes
 from tengen.games.game import Game, Mask, State
 from tengen.nets.checkpoint import load_net
 from tengen.nets.evaluator import TorchEvaluator, find_device
@@ -22,7 +23,7 @@ from tengen.nets.export import to_onnx
 from tengen.nets.net import Net, Output
 from tengen.training.config import Learner as Settings
 from tengen.training.learner import Learner
-from tests.nets.test_nets import some_planes, trained_a_little
+from tests.nets.test_nets import trained_a_little
 
 CPU = find_device("cpu")
 SMALL: dict[str, Any] = {"channels": 16, "blocks": 2}
@@ -79,7 +80,7 @@ class Counting(Net):
 )
 def test_torch_says_what_onnx_says(game_name: str, name: str, settings: dict[str, Any]) -> None:
     game = games.find(game_name)
-    planes = some_planes(game, 64)
+    planes = random_planes(game, 64)
     net = trained_a_little(nets.make(name, game, settings), planes)
     by_torch = TorchEvaluator(game, net, CPU)
     by_onnx = OnnxEvaluator(game, NetworkFile(to_onnx(net, planes), net.planes))
@@ -177,7 +178,7 @@ def make_checkpoint(folder: Path) -> Learner:
     """As a run does it, of a learner whose average is not what it learns with."""
     game = games.find("othello6")
     learner = Learner(game, nets.make("anysize", game, WDL, seed=3), Settings())
-    trained_a_little(learner.player, some_planes(game, 64))
+    trained_a_little(learner.player, random_planes(game, 64))
     learner.save(folder / "weights.safetensors")
     card = Card("othello6", {"name": "anysize"} | WDL, learner.player.planes, 3, 0.99, "fp32")
     (folder / "card.json").write_text(card.to_text())

@@ -26,6 +26,7 @@ def test_settings_survive_a_file() -> None:
         ("lerner.batch_size=3", "no section 'lerner', did you mean learner?"),
         ("learner.batch_size=many", "learner.batch_size is a whole number, got 'many'"),
         ("learner.batch_size=-1", "learner.batch_size is a whole number from 2 up, got -1"),
+        ("selfplay.see_wins=perhaps", "selfplay.see_wins is true or false, got 'perhaps'"),
         ("selfplay.games=0", "selfplay.games is a whole number from 1 up, got 0"),
         ("selfplay.discount=1.5", "selfplay.discount is a number from 0.01 to 1, got 1.5"),
         (

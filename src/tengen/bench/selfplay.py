@@ -495,6 +495,7 @@ def _settings(network: Network, effort: Effort) -> SelfPlay:
         simulations=SIMULATIONS,
         full_share=1.0,
         random_opening_plies=effort.opening_plies,
+        see_wins=False,  # the peer's search does not
         discount=network.discount,
         c_scale=network.c_scale,
     )

@@ -60,10 +60,11 @@ def analyse(
 
     gumbel, judge, discount = Gumbel(noise=0.0), _evaluator(evaluator, position, seed), 0.99
     if net is not None:
-        from tengen.players.zero import evaluator_of, open_network
+        from tengen.players.zero import evaluator_of, judge_of, open_network
 
         network, card = open_network(net, position.game)
-        gumbel, judge = Gumbel(noise=0.0, c_scale=card.c_scale), evaluator_of(network, position.game)
+        gumbel = Gumbel(noise=0.0, c_scale=card.c_scale)
+        judge = judge_of(evaluator_of(network, position.game), card, position.game)
         discount = card.discount
     limit = LIVE_NODES if live or seconds is not None else sims
     trees = Search(

@@ -26,6 +26,7 @@ class Card:
     precision: Precision  # which of the two it plays with
     search: Literal["gumbel", "puct"] = "gumbel"  # that it was trained with
     c_scale: float = 0.1  # of Gumbel search
+    sees_wins: bool = False  # its search sees a win in one move by the rules
     hashes: dict[str, str] = field(default_factory=dict)  # of each precision's file: SHA-256
     strength: dict[str, Any] = field(default_factory=dict)  # as measured; see training/measure.py
     training: dict[str, Any] = field(default_factory=dict)  # minutes, positions, and every setting of the run

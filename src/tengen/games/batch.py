@@ -46,6 +46,10 @@ class BatchedGame:
         """out[b] = what a network sees of states[b];  [B, S] → [B, C, H, W]"""
         self.loops.planes(states, out)
 
+    def wins(self, states: State, legal: Mask, wins: Mask) -> None:
+        """wins[b] = the actions with which the player to move wins at once;  [B, S], [B, A] → [B, A]"""
+        self.loops.wins(states, legal, wins)
+
     def expand(
         self,
         states: State,
@@ -95,27 +99,38 @@ class BatchedGame:
 
 def lift(game: Game) -> BatchedGame:
     """The game, over batches."""
-    return BatchedGame(game, _loops(game.legal, game.play, game.outcome, game.planes, game.rollout))
+    return BatchedGame(
+        game, _loops(game.legal, game.play, game.outcome, game.planes, game.rollout, game.wins)
+    )
 
 
 @lru_cache(maxsize=64)
-def _loops(legal: Kernel, play: Kernel, outcome: Kernel, planes: Kernel, rollout: Kernel | None) -> "Loops":
-    return Loops(legal, play, outcome, planes, rollout)
+def _loops(
+    legal: Kernel, play: Kernel, outcome: Kernel, planes: Kernel, rollout: Kernel | None, wins: Kernel | None
+) -> "Loops":
+    return Loops(legal, play, outcome, planes, rollout, wins)
 
 
 class Loops:
     """Compiled loops over one set of rules, each compiled when first asked for."""
 
     def __init__(
-        self, legal: Kernel, play: Kernel, outcome: Kernel, planes: Kernel, rollout: Kernel | None
+        self,
+        legal: Kernel,
+        play: Kernel,
+        outcome: Kernel,
+        planes: Kernel,
+        rollout: Kernel | None,
+        wins: Kernel | None,
     ) -> None:
         self._legal, self._play, self._outcome, self._planes = legal, play, outcome, planes
-        self._rollout = rollout
+        self._rollout, self._wins = rollout, wins
 
     def compiled(self, loop: Kernel) -> Kernel:
         """A loop over these rules, kept on disk once it is compiled: a decorator for closures."""
         dispatcher: Kernel = njit(nogil=True)(loop)
-        kernel_cache.keep(dispatcher, (self._legal, self._play, self._outcome, self._planes, self._rollout))
+        rules = (self._legal, self._play, self._outcome, self._planes, self._rollout, self._wins)
+        kernel_cache.keep(dispatcher, rules)
         return dispatcher
 
     @cached_property
@@ -161,6 +176,32 @@ class Loops:
                 planes_one(states[b], out[b])
 
         return planes
+
+    @cached_property
+    def wins(self) -> Kernel:
+        own, play_one, outcome_one = self._wins, self._play, self._outcome
+        if own is not None:
+
+            @self.compiled
+            def own_wins(states: State, legal: Mask, wins: Mask) -> None:
+                for b in range(len(states)):
+                    for action in range(legal.shape[1]):
+                        wins[b, action] = legal[b, action] and own(states[b], action)
+
+            return own_wins
+
+        @self.compiled
+        def any_wins(states: State, legal: Mask, wins: Mask) -> None:
+            next_state = np.empty(states.shape[1], np.int16)
+            for b in range(len(states)):
+                for action in range(legal.shape[1]):
+                    wins[b, action] = False
+                    if legal[b, action]:
+                        play_one(states[b], action, next_state)
+                        value = outcome_one(next_state)[1]
+                        wins[b, action] = value > 0 if next_state[-1] == states[b, -1] else value < 0
+
+        return any_wins
 
     @cached_property
     def expand(self) -> Kernel:

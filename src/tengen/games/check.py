@@ -57,6 +57,7 @@ def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator
         ("values are for the player to move", values_in_range, samples),
         ("planes show the board", planes_show_board, samples),
         ("symmetric play is play of the symmetric", symmetric_play, samples),
+        ("wins are wins", wins_agree, samples),
         ("one integer and back", integer_round_trip, samples),
         ("compiled equals interpreted", compiled_equals_interpreted, few),
     ]
@@ -88,7 +89,7 @@ def sample_positions(game: Game, num_positions: int, seed: int) -> tuple[list[Sa
 
 
 def functions_are_compiled(game: Game) -> str | None:
-    for name in ("start", "legal", "play", "outcome", "planes", "rollout", "settle"):
+    for name in ("start", "legal", "play", "outcome", "planes", "rollout", "wins", "settle"):
         function = getattr(game, name)
         if function is not None and not hasattr(function, "py_func"):
             return f"{name} is not compiled: decorate it with @njit(cache=True)"
@@ -238,6 +239,16 @@ def move_names(game: Game) -> str | None:
         if game.moves.split(f"{name} {names[0]}") != [name, names[0]]:
             return f"'{name} {names[0]}' does not split into two moves"
     return None
+
+
+def wins_agree(game: Game, sample: Sample) -> str | None:
+    """The game's own answer to what wins at once is what playing it shows."""
+    states, legal = sample.state[np.newaxis], game.legal_mask(sample.state)[np.newaxis]
+    own, by_play = np.empty_like(legal), np.empty_like(legal)
+    lift(game).wins(states, legal, own)
+    lift(replace(game, wins=None)).wins(states, legal, by_play)
+    wrong = np.flatnonzero(own[0] != by_play[0])
+    return f"wins is wrong about {game.moves.name(int(wrong[0]))}" if len(wrong) else None
 
 
 def rollouts_agree(game: Game, seed: int) -> str | None:

@@ -16,6 +16,7 @@ The functions, all compiled by Numba; inputs come first and stay untouched, outp
     outcome(state)                   (is_over, value for the player to move: +1, 0 or -1)
     planes(state, out)               what a network sees, float32[C, H, W]
     rollout(state, random)           optional: plays random moves to the end, in place
+    wins(state, action)              optional: does this legal action win at once? Without it, it is played
     settle(state)                    optional: completes a state of which only the header, the cells
                                      and the player to move are filled in (a position set up by hand)
 
@@ -63,6 +64,7 @@ class Game:
     moves: MoveNames = field(repr=False)  # actions as people write them
     symmetries: Symmetries = field(repr=False)
     rollout: Callable[[State, Random], None] | None = field(default=None, repr=False)
+    wins: Callable[[State, int], bool] | None = field(default=None, repr=False)
     settle: Callable[[State], None] | None = field(default=None, repr=False)
     header: tuple[int, ...] = ()
     cell_values: int = 3  # how many different values a cell can hold

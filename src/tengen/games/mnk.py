@@ -98,6 +98,11 @@ def completes_row(state: State, action: int, me: int) -> bool:
 
 
 @njit(cache=True)
+def wins(state: State, action: int) -> bool:
+    return completes_row(state, action, state[TO_MOVE])
+
+
+@njit(cache=True)
 def play(state: State, action: int, next_state: State) -> None:
     for i in range(state.size):  # 14 ns; next_state[:] = state takes 52
         next_state[i] = state[i]
@@ -242,6 +247,7 @@ def game(name: str = "mnk", rows: int = 3, cols: int = 3, k: int = 3, rule: str 
         outcome=outcome,
         planes=planes,
         rollout=rollout,
+        wins=wins,
         settle=settle,
         why_illegal=why_illegal,
         moves=Cells(rows, cols, row_one="bottom"),

@@ -8,8 +8,10 @@ import numpy as np
 from tengen.errors import UserError
 from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.card import Card, Precision, read_card, read_network
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
 from tengen.evaluators.precision import precision_here
+from tengen.evaluators.wins import SeesWins
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.players.fours import Fours
@@ -69,6 +71,7 @@ class Zero(Player):
 
     def _equip(self, network: NetworkFile, card: Card, search: str) -> None:
         self._evaluator = evaluator_of(network, self.game)
+        self._judge = judge_of(self._evaluator, card, self.game)
         self._settings: Puct | Gumbel = (
             Puct(fpu_reduction=0.2) if search == "puct" else Gumbel(noise=0.0, c_scale=card.c_scale)
         )
@@ -121,7 +124,7 @@ class Zero(Player):
             limit = self._sims if self._seconds is None else 200_000
             self._searches[num_trees] = Search(
                 self.game,
-                self._evaluator,
+                self._judge,
                 self._settings,
                 num_trees,
                 max_simulations=limit,
@@ -144,6 +147,11 @@ def evaluator_of(network: NetworkFile, game: Game) -> CachedEvaluator:
     """What a network says, remembered."""
     evaluator = OnnxEvaluator(game, network)
     return CachedEvaluator(evaluator, game, CACHED, sees_last_move=LAST_MOVE in network.planes)
+
+
+def judge_of(evaluator: Evaluator, card: Card, game: Game) -> Evaluator:
+    """What a search asks: the network, or first the rules whether there is a win in one move."""
+    return SeesWins(evaluator, game, card.discount) if card.sees_wins else evaluator
 
 
 def find_network(path: str) -> Path:

@@ -39,6 +39,7 @@ class SelfPlay:
     fast_simulations: int = 8  # of the other moves, which only get the game on
     full_share: float = 0.5  # of the rounds are of the first kind (playout-cap randomisation)
     random_opening_plies: int = 12  # 0 to this many random moves first, so that every position is met
+    see_wins: bool = True  # a win in one move is seen by the rules, not by the network
     discount: float = 0.97  # a ply: a sooner win is worth more
     trust: float = 0.9  # a ply, in what came later, for the value's target; 1: the game's end alone
     considered: int = 16  # Gumbel: candidates at the root
@@ -273,6 +274,10 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
             hint = did_you_mean(str(value), choices)
             raise UserError(f"{name} is one of {', '.join(choices)}, got '{value}'{hint}")
         return value
+    if kind is bool:
+        if str(value).lower() not in ("true", "false"):
+            raise UserError(f"{name} is true or false, got '{value}'")
+        return str(value).lower() == "true"
     least, most = LEAST.get(name, 0), 1 if name in SHARES else 1e12
     wanted = {int: "a whole number", float: "a number", str: "text"}[kind]
     try:
@@ -288,4 +293,7 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
 
 
 def _literal(value: object) -> str:
+    """As TOML spells it."""
+    if isinstance(value, bool):
+        return str(value).lower()
     return f'"{value}"' if isinstance(value, str) else str(value)

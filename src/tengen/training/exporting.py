@@ -60,6 +60,7 @@ def export(
         precision=precision,
         search=config.selfplay.search,
         c_scale=config.selfplay.c_scale,
+        sees_wins=config.selfplay.see_wins,
         hashes={name: hash_of(data) for name, data in networks.items()},
     )
     return Exports(card, networks, notes | {"precision": precision})

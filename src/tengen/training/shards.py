@@ -10,6 +10,7 @@ from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.card import Precision, read_card, read_network
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.onnx import OnnxEvaluator
+from tengen.evaluators.wins import SeesWins
 from tengen.games.game import Game
 from tengen.training import replay
 from tengen.training.config import SelfPlay
@@ -55,8 +56,9 @@ class SelfPlayWork:
             self._settings.cache_positions,
             sees_last_move=LAST_MOVE in read_card(task.checkpoint).planes,
         )
+        judge = SeesWins(evaluator, game, self._settings.discount) if self._settings.see_wins else evaluator
         positions, stats = play_shard(
-            game, evaluator, self._settings, task.simulations, task.games, list(task.seed)
+            game, judge, self._settings, task.simulations, task.games, list(task.seed)
         )
         task.file.parent.mkdir(parents=True, exist_ok=True)
         replay.save(task.file, positions)
