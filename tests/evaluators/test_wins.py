@@ -47,7 +47,7 @@ def test_it_answers_where_a_move_wins_and_asks_elsewhere(name: str, gives_plies_
         if gives_plies_left and found.plies_left is not None and plain.plies_left is not None:
             assert found.plies_left[i] == (1 if wins else plain.plies_left[i])
     assert inner.num_asked == len(states) - num_won
-    assert num_won > 0 or name == "caro15"  # random games of caro hardly ever come near a win
+    assert num_won > 0
     assert (found.plies_left is not None) == gives_plies_left
 
 
