@@ -1,6 +1,7 @@
 """What all tests share: golden files, which `pytest --regen` writes anew (look at the diff)."""
 
 import os
+import signal
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +9,9 @@ import pytest
 # Tests share the cores. PyTorch's threads wait for each other in busy loops, which is a third faster where nothing
 # else runs and many times slower where something does. It reads this when it is first imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# A shell starts jobs in the background deaf to Ctrl-C, and so are their children; some tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
