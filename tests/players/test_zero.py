@@ -1,6 +1,7 @@
 """A trained network as a player. The weights here are random: what it says is checked, not how well."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
 from tengen.games.position import Position
 from tengen.nets.export import to_int8, to_onnx
 from tengen.players.player import Player
-from tengen.players.zero import Zero
+from tengen.players.zero import Zero, evaluator_of, judge_of, open_network
 from tests.cli.test_commands import result
 
 GAME = games.find("connect4")
@@ -109,3 +110,16 @@ def test_it_plays_as_it_was_trained(folder: Path) -> None:
 def test_a_position_is_analysed_by_a_network(folder: Path) -> None:
     found = json.loads(result("analyse", "connect4", "223344", "--net", folder, "--sims", "50", "--json"))
     assert found["moves"][0]["move"] in ("1", "5") and found["moves"][0]["proven"] == "win"
+
+
+def test_a_search_sees_wins_if_its_network_was_trained_so() -> None:
+    """Of a position with a five to make, the rules are sure; the network's own opinion is another."""
+    position = Position.from_moves("gomoku9", "a1 i9 b1 i8 c1 h9 d1 h8")
+    network, card = open_network("zoo/gomoku9", position.game)
+    evaluator, legal = evaluator_of(network, position.game), position.legal_mask[None]
+    assert card.sees_wins
+    seen = judge_of(evaluator, card, position.game).evaluate(position.state[None], legal)
+    assert seen.logits.argmax() == position.game.moves.action("e1") and seen.values[0] == np.float32(
+        card.discount
+    )
+    assert judge_of(evaluator, replace(card, sees_wins=False), position.game) is evaluator
