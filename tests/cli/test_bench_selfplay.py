@@ -20,6 +20,7 @@ from tengen.cli.bench import app
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, hash_of
 from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.samples import random_planes
 from tengen.evaluators.session import new_session
 from tengen.nets.describe import describe
 from tengen.nets.export import to_onnx
@@ -40,7 +41,7 @@ def test_the_plain_network_is_a_residual_network() -> None:
     """Its ONNX says what the same weights say in PyTorch, layer by layer."""
     game = games.find("connect4")
     weights = residual.random_weights(game, channels=8, blocks=3)
-    planes = bench.some_planes(game, 16)[:, residual.PLANES]
+    planes = random_planes(game, 16)[:, residual.PLANES]
     logits, value = new_session(residual.to_onnx(game, weights)).run(None, {"planes": planes})
     tensors = {name: torch.from_numpy(array) for name, array in weights.items()}
 
@@ -64,7 +65,7 @@ def test_multiply_adds_of_an_export_are_those_of_its_network() -> None:
     game = games.find("connect4")
     for name in ("anysize", "connect4"):
         net = nets.make(name, game).eval()
-        planes = bench.some_planes(game, 4)
+        planes = random_planes(game, 4)
         assert residual.multiply_adds(to_onnx(net, planes)) == describe(net, planes).multiply_adds
     cells, channels = 42, 64
     weights = residual.random_weights(game, channels, blocks=4)
@@ -281,7 +282,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 def test_a_trained_network_keeps_what_its_card_says(tmp_path: Path) -> None:
     game = games.find("connect4")
     net = nets.make("anysize", game, {"channels": 4, "blocks": 1})
-    data = to_onnx(net, bench.some_planes(game, 8))
+    data = to_onnx(net, random_planes(game, 8))
     hashes = {"fp32": hash_of(data)}  # no int8: that is made anew
     card = Card("connect4", {"name": "anysize"}, net.planes, 7, 0.9, "fp32", c_scale=0.3, hashes=hashes)
     (tmp_path / "card.json").write_text(card.to_text())

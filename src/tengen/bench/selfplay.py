@@ -24,14 +24,14 @@ import numpy as np
 from tengen import files, nets
 from tengen.bench import residual
 from tengen.bench.peer import Peer
-from tengen.bench.search import position_after, random_moves
+from tengen.bench.search import position_after
 from tengen.errors import UserError
 from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.card import FILES, Card, Precision, hash_of, read_card, read_network
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.samples import random_planes
 from tengen.games import find
-from tengen.games.batch import lift
 from tengen.games.game import Game, Planes
 from tengen.nets.export import to_int8, to_onnx
 from tengen.players.zero import find_network
@@ -264,7 +264,7 @@ class Way:
         self._evaluator = TimedEvaluator(game, NetworkFile(network.data[precision], network.planes))
         play_shard(game, self._evaluator, settings, 1, num_games, [0])  # compiles, and meets full batches
         self._play(simulations=1, seed=0)
-        planes = some_planes(game, self._evaluator.session.largest_batch)
+        planes = random_planes(game, self._evaluator.session.largest_batch)
         self._planes = np.ascontiguousarray(planes[:, network.planes])
 
     def measure(self, seed: int, seconds: float, peer: float | None = None) -> Measured:
@@ -414,7 +414,7 @@ def seed001(effort: Effort, show: Show) -> list[Seed001Rate]:
     """Gomoku of five on 8×8 with PUCT, 400 simulations a move. The peer's figures are not measured here."""
     game = find(SEED001)
     net = nets.make("gomoku", game)
-    data = to_onnx(net, some_planes(game, 64))
+    data = to_onnx(net, random_planes(game, 64))
     network = _network("gomoku", game, data, net.planes)
     settings = SelfPlay(
         search="puct",
@@ -477,7 +477,7 @@ def trained_network(path: str) -> Network:
 
 
 def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Network:
-    seen = np.ascontiguousarray(some_planes(game, CALIBRATION)[:, planes])
+    seen = np.ascontiguousarray(random_planes(game, CALIBRATION)[:, planes])
     defaults = SelfPlay()
     return Network(
         name,
@@ -499,12 +499,3 @@ def _settings(network: Network, effort: Effort) -> SelfPlay:
         discount=network.discount,
         c_scale=network.c_scale,
     )
-
-
-def some_planes(game: Game, count: int) -> Planes:
-    """Of positions somewhere in random games."""
-    cells = game.rows * game.cols
-    moves = [random_moves(game, seed % (cells // 2), seed) for seed in range(count)]
-    planes = np.zeros((count, *game.planes_shape), np.float32)
-    lift(game).planes(np.stack([position_after(game, line) for line in moves]), planes)
-    return planes
