@@ -41,7 +41,7 @@ def test_the_plain_network_is_a_residual_network() -> None:
     """Its ONNX says what the same weights say in PyTorch, layer by layer."""
     game = games.find("connect4")
     weights = residual.random_weights(game, channels=8, blocks=3)
-    planes = random_planes(game, 16)[:, residual.PLANES]
+    planes = random_planes(game, 256)[:, residual.PLANES]  # of a dozen games
     logits, value = new_session(residual.to_onnx(game, weights)).run(None, {"planes": planes})
     tensors = {name: torch.from_numpy(array) for name, array in weights.items()}
 
