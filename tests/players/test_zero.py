@@ -119,7 +119,6 @@ def test_a_search_sees_wins_if_its_network_was_trained_so() -> None:
     evaluator, legal = evaluator_of(network, position.game), position.legal_mask[None]
     assert card.sees_wins
     seen = judge_of(evaluator, card, position.game).evaluate(position.state[None], legal)
-    assert seen.logits.argmax() == position.game.moves.action("e1") and seen.values[0] == np.float32(
-        card.discount
-    )
+    assert seen.logits.argmax() == position.game.moves.action("e1")
+    assert seen.values[0] == np.float32(card.discount)
     assert judge_of(evaluator, replace(card, sees_wins=False), position.game) is evaluator
