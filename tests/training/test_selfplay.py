@@ -3,15 +3,18 @@
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tengen import games
 from tengen.evaluators.rollout import RolloutEvaluator
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.games import connect4
-from tengen.games.game import TO_MOVE
+from tengen.games.game import TO_MOVE, State
+from tengen.training.config import Replay as ReplaySettings
 from tengen.training.config import SelfPlay
-from tengen.training.record import merged
+from tengen.training.record import Positions, join, keys_of, merged
+from tengen.training.replay import Replay
 from tengen.training.selfplay import play_shard
 from tests.search.fakes import HashEvaluator
 
@@ -90,11 +93,39 @@ def test_equal_positions_are_merged_into_their_mean() -> None:
     settings = SelfPlay(simulations=12, random_opening_plies=0)
     positions, _ = play_shard(game, UniformEvaluator(), settings, 12, 60, [6])
     few = merged(positions)
-    assert len(few) < len(positions) and few.weights.sum() == len(positions)
-    assert few.policies.sum(axis=1) == pytest.approx(1, abs=1e-4)
-    for name in ("values", "plies_left"):
-        whole, part = getattr(positions, name), getattr(few, name)
-        assert (part * few.weights).sum() == pytest.approx(whole.sum(), rel=1e-4, abs=1e-3)
+    boards = [tuple(state[game.cells]) for state in positions.states]
+    assert len(few) == len(set(boards)) < len(positions)
+    for i, state in enumerate(few.states):
+        equal = [row for row, board in enumerate(boards) if board == tuple(state[game.cells])]
+        for name in ("policies", "values", "plies_left"):
+            expected = getattr(positions, name)[equal].mean(axis=0)
+            assert getattr(few, name)[i] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_position_is_in_the_window_once_with_what_was_said_last() -> None:
+    game = games.find("tictactoe")
+    settings = SelfPlay(simulations=12, random_opening_plies=0)
+    old, new = (play_shard(game, UniformEvaluator(), settings, 12, 60, [seed])[0] for seed in (6, 7))
+    replay = Replay(ReplaySettings())
+    counts = [replay.add([old]), replay.add([new])]
+    window = replay.positions()
+    assert counts == [len(merged(old)), len(merged(new))]
+    assert len(window) == len(merged(window)) == len(merged(join([old, new])))
+    said_last = {tuple(state[game.cells]): value for state, value in zip(*_values(merged(new)), strict=True)}
+    found = {tuple(state[game.cells]): value for state, value in zip(*_values(window), strict=True)}
+    assert said_last.items() <= found.items() and len(said_last) < len(found)
+
+
+def _values(positions: Positions) -> tuple[State, npt.NDArray[np.float32]]:
+    return positions.states, positions.values
+
+
+def test_positions_that_differ_anywhere_but_in_the_last_action_have_different_keys() -> None:
+    game = games.find("connect4")
+    positions, _ = play_shard(game, UniformEvaluator(), SETTINGS, 12, 200, [1])
+    bare = positions.states.copy()
+    bare[:, -2] = -1
+    assert len(set(keys_of(positions).tolist())) == len(np.unique(bare, axis=0)) < len(bare)
 
 
 def test_a_shard_of_short_games_has_positions_too() -> None:

@@ -32,10 +32,10 @@ def train(run: Run, play_shards: PlayShards, watcher: Watcher) -> None:
         began = time.perf_counter()
         stats, shards = play(run, config, generation, standing.champion, play_shards, watcher)
         # 2. remember
-        replay.add(shards)
+        num_new = replay.add(shards)
         played = time.perf_counter()
         # 3. learn
-        steps = max(1, round(config.learner.passes * sum(map(len, shards)) / config.learner.batch_size))
+        steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
         watcher.begin(generation, "learning", steps)
         seed = [config.seed, generation, 1]
         losses = learner.learn(replay.positions(), steps, progress, seed, watcher.learned)

@@ -13,7 +13,7 @@ from torch.optim.swa_utils import AveragedModel
 
 from tengen.errors import UserError
 from tengen.games.batch import lift
-from tengen.games.game import Game
+from tengen.games.game import LAST_ACTION, Game
 from tengen.nets.anysize import PLIES_SCALE
 from tengen.nets.checkpoint import (
     load_tensors,
@@ -127,11 +127,10 @@ class Learner:
 
     def _batches(self, positions: Positions, steps: int, random: np.random.Generator) -> Iterator["Batch"]:
         """Random positions, each seen through a random symmetry."""
-        sums = np.cumsum(positions.weights, dtype=np.float64)
         symmetries, cells = self.game.symmetries, self.game.cells
         planes = np.zeros((self.settings.batch_size, *self.game.planes_shape), np.float32)
         for _ in range(steps):
-            rows = np.searchsorted(sums, random.random(len(planes)) * sums[-1])
+            rows = random.integers(len(positions), size=len(planes))
             turns = random.integers(len(symmetries), size=len(planes))
             states = positions.states[rows]
             np.put_along_axis(
@@ -141,8 +140,8 @@ class Learner:
                 axis=1,
             )
             states[:, cells] = turned
-            last = states[:, -2]
-            states[:, -2] = np.where(last >= 0, symmetries.actions[turns, np.maximum(last, 0)], last)
+            last = states[:, LAST_ACTION]
+            states[:, LAST_ACTION] = np.where(last >= 0, symmetries.actions[turns, np.maximum(last, 0)], last)
             policies = np.empty((len(rows), self.game.num_actions), np.float32)
             np.put_along_axis(
                 policies, symmetries.actions[turns].astype(np.int64), positions.policies[rows], axis=1

@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from tengen.games.game import State
+from tengen.evaluators.hashing import Bits, new_weights
+from tengen.games.game import LAST_ACTION, State
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,6 @@ class Positions:
     values: npt.NDArray[np.float32]  # [N], what targets.py makes of the search and the game's end
     outcomes: npt.NDArray[np.float32]  # [N, 3], the same undiscounted: shares of win, draw and loss
     plies_left: npt.NDArray[np.float32]  # [N], to the end of the game
-    weights: npt.NDArray[np.float32]  # [N], how many equal positions were merged into this one
 
     def __len__(self) -> int:
         return len(self.states)
@@ -39,9 +39,9 @@ def join(parts: list[Positions]) -> Positions:
 
 def merged(positions: Positions) -> Positions:
     """Equal positions made one: the mean of what was said of each, so that common openings do not contradict
-    themselves; its weight says how many there were. The last action is not part of a position."""
+    themselves. The last action is not part of a position."""
     bare = positions.states.copy()
-    bare[:, -2] = -1
+    bare[:, LAST_ACTION] = -1
     _, first, group, counts = np.unique(
         bare, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
@@ -58,5 +58,15 @@ def merged(positions: Positions) -> Positions:
         values=mean(positions.values),
         outcomes=mean(positions.outcomes),
         plies_left=mean(positions.plies_left),
-        weights=counts.astype(np.float32),
     )
+
+
+def keys_of(positions: Positions) -> Bits:
+    """64 bits for each that tell it from others, by all but its last action;  [N]"""
+    entries = positions.states.shape[1]
+    weights = new_weights(seed=0, count=entries)
+    weights[LAST_ACTION] = 0
+    keys = np.zeros(len(positions), np.uint64)
+    for i in range(entries):
+        keys += positions.states[:, i].astype(np.uint64) * weights[i]
+    return keys

@@ -9,8 +9,9 @@ import safetensors.numpy
 
 from tengen import files
 from tengen.errors import UserError
+from tengen.evaluators.hashing import Bits
 from tengen.training.config import Replay as Settings
-from tengen.training.record import Positions, join, merged
+from tengen.training.record import Positions, join, keys_of, merged
 
 
 def save(path: Path, positions: Positions) -> None:
@@ -24,27 +25,36 @@ def load(path: Path) -> Positions:
     try:
         arrays = safetensors.numpy.load(files.read_bytes(path))
         arrays["policies"] = arrays["policies"].astype(np.float32)
-        return Positions(**arrays)
+        return Positions(**{one.name: arrays[one.name] for one in fields(Positions)})
     except (safetensors.SafetensorError, TypeError, KeyError) as error:
         raise UserError(f"{path} is damaged ({error}): remove it, and its games are played again") from None
 
 
 class Replay:
-    """The newest positions; equal ones of a generation are merged."""
+    """The newest positions, each once, so that the first moves of all games do not crowd out the rest:
+    equal ones of a generation are merged, and one that is met again replaces the older."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._generations: list[Positions] = []
+        self._generations: list[tuple[Positions, Bits]] = []  # with their keys, oldest first
         self.total = 0  # positions so far
 
-    def add(self, shards: list[Positions]) -> None:
-        """The positions of a generation."""
+    def add(self, shards: list[Positions]) -> int:
+        """The positions of a generation; how many different ones."""
         new = merged(join(shards))
+        keys = keys_of(new)
+        self._generations = [_without(keys, *older) for older in self._generations]
+        self._generations.append((new, keys))
         self.total += len(new)
-        self._generations.append(new)
         window = max(self._settings.least_positions, int(self._settings.share * self.total))
-        while sum(map(len, self._generations[1:])) >= window:
+        while sum(len(positions) for positions, _ in self._generations[1:]) >= window:
             del self._generations[0]
+        return len(new)
 
     def positions(self) -> Positions:
-        return join(self._generations)
+        return join([positions for positions, _ in self._generations])
+
+
+def _without(keys: Bits, positions: Positions, their_keys: Bits) -> tuple[Positions, Bits]:
+    left = np.flatnonzero(~np.isin(their_keys, keys))
+    return positions.take(left), their_keys[left]

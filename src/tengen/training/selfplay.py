@@ -71,7 +71,6 @@ class _Game:
             values=values[full],
             outcomes=targets.outcomes(value, int(last[TO_MOVE]), states[full, TO_MOVE]),
             plies_left=(len(states) - full).astype(np.float32),
-            weights=np.ones(len(full), np.float32),
         )
 
 
