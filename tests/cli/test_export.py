@@ -8,7 +8,7 @@ import pytest
 from tests.cli.test_commands import result, tengen
 
 SMALL = [
-    "selfplay.games=16", "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.threads=1",
+    "selfplay.games=16", "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.parts=1",
     "measure.every=0",
 ]  # fmt: skip
 

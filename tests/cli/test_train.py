@@ -26,7 +26,7 @@ from tests.workers.test_local import wait_until_gone
 
 SETTINGS = [
     "selfplay.games=1200", "selfplay.games_a_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
-    "network.channels=8", "network.blocks=2", "learner.threads=1",
+    "network.channels=8", "network.blocks=2", "learner.parts=1",
 ]  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def coached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Length]:
     """Here, with a coach that trains nobody: the lengths it was asked for."""
     asked: list[Length] = []
 
-    def coach(run: Run, play_shards: object, watcher: Watcher) -> None:
+    def coach(run: Run, play_shards: object, compute_gradients: object, watcher: Watcher) -> None:
         asked.append(run.config.length)
         add_generation(run, max(1, run.generation + 1))
         watcher.finished(run.metrics()[-1])

@@ -15,7 +15,7 @@ import pytest
 
 SETTINGS = [
     "selfplay.games=24", "selfplay.games_a_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
-    "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.threads=1", "measure.every=100",
+    "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.parts=2", "measure.every=100",
 ]  # fmt: skip
 
 

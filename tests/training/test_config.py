@@ -24,6 +24,7 @@ def test_settings_survive_a_file() -> None:
     [
         ("learner.batch_sise=3", "[learner] has no setting 'batch_sise', did you mean batch_size?"),
         ("lerner.batch_size=3", "no section 'lerner', did you mean learner?"),
+        ("learner.threads=2", "learner.threads is learner.parts now"),
         ("learner.batch_size=many", "learner.batch_size is a whole number, got 'many'"),
         ("learner.batch_size=-1", "learner.batch_size is a whole number from 2 up, got -1"),
         ("selfplay.see_wins=perhaps", "selfplay.see_wins is true or false, got 'perhaps'"),
@@ -40,6 +41,10 @@ def test_a_wrong_setting_says_what_is_right(setting: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         load("tictactoe", [setting])
     assert str(error.value) == message
+
+
+def test_a_run_made_before_a_setting_was_renamed_opens() -> None:
+    assert from_toml("[learner]\nthreads = 3\n", Config("connect4"), "config.toml").learner.parts == 3
 
 
 def test_a_wrong_file_is_named() -> None:

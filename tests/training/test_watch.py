@@ -11,15 +11,17 @@ import pytest
 from tengen.errors import UserError
 from tengen.training.coach import train
 from tengen.training.config import Length, load
+from tengen.training.gradients import GradientWork
 from tengen.training.learner import Losses
-from tengen.training.run import Run
+from tengen.training.run import Run, arguments_of
 from tengen.training.shards import SelfPlayWork, ShardTask
 from tengen.training.watch import Phase, Share, Watchers, strengths
+from tengen.workers.local import Pool
 from tests.training.made import made_run, metrics_of
 
 SETTINGS = [
     "selfplay.games=12", "selfplay.games_a_shard=6", "selfplay.simulations=4", "selfplay.fast_simulations=2",
-    "network.channels=8", "network.blocks=1", "learner.batch_size=16", "learner.threads=1", "measure.every=100",
+    "network.channels=8", "network.blocks=1", "learner.batch_size=16", "learner.parts=1", "measure.every=100",
 ]  # fmt: skip
 
 
@@ -54,10 +56,14 @@ def play_here(run: Run) -> Any:
     return play
 
 
+def learn_here(run: Run) -> Any:
+    return Pool(GradientWork(run.config.game, run.config.network.name, arguments_of(run.config)), 1).run
+
+
 def go_on(run: Run, generations: int) -> Diary:
     run.configure(replace(run.config, length=Length(generations=generations)))
     one, other = Diary(), Diary()
-    train(run, play_here(run), Watchers(one, other))
+    train(run, play_here(run), learn_here(run), Watchers(one, other))
     assert vars(one) == vars(other)
     return one
 
@@ -79,7 +85,7 @@ def test_a_watcher_sees_every_phase_shard_step_and_generation(tmp_path: Path) ->
     # A shard of the next generation is on the disk already: it is not played again, nor counted.
     run.configure(replace(run.config, length=Length(generations=3)))
     with pytest.raises(KeyboardInterrupt):
-        train(run, play_here(run), Watchers(_Impatient()))
+        train(run, play_here(run), learn_here(run), Watchers(_Impatient()))
     kept = run.shard(3, 0).stat().st_mtime_ns
     second = go_on(run, 3)
     assert second.phases[0] == (3, "playing", 6) and len(second.shards) == 1

@@ -71,6 +71,8 @@ def can_train() -> bool:
 def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> None:
     """Goes on with a run, and shows it."""
     from tengen.training.coach import train as coach
+    from tengen.training.gradients import GradientWork
+    from tengen.training.run import arguments_of
     from tengen.training.shards import SelfPlayWork
     from tengen.training.watch import Watchers
     from tengen.workers.local import Pool, WorkerDiedError, available_cores, signals_insist
@@ -87,10 +89,12 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
         )
     try:
         with signals_insist(), ExitStack() as stack:
-            pool = stack.enter_context(
-                Pool(SelfPlayWork(config.game, config.selfplay), workers or available_cores())
-            )
-            coach(run, pool.run, Watchers(*_watchers(run, is_live, stack)))
+            processes = workers or available_cores()
+            selfplay = SelfPlayWork(config.game, config.selfplay)
+            gradients = GradientWork(config.game, config.network.name, arguments_of(config))
+            players = stack.enter_context(Pool(selfplay, processes))
+            learners = stack.enter_context(Pool(gradients, min(processes, config.learner.parts)))
+            coach(run, players.run, learners.run, Watchers(*_watchers(run, is_live, stack)))
     except KeyboardInterrupt:
         print(
             f"tengen: stopped in generation {max(1, run.generation + 1)}, {resuming} goes on", file=sys.stderr

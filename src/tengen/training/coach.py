@@ -14,16 +14,18 @@ from tengen.players.zero import find_network
 from tengen.training import replay as positions_files
 from tengen.training.exporting import export, with_precision
 from tengen.training.gate import Standing, judge
+from tengen.training.gradients import ComputeGradients
 from tengen.training.learner import Learner
 from tengen.training.measure import strength_of
 from tengen.training.playing import PlayShards, play
 from tengen.training.replay import Replay
-from tengen.training.run import Run, settings_of
+from tengen.training.run import Run, arguments_of
 from tengen.training.watch import Watcher
 
 
-def train(run: Run, play_shards: PlayShards, watcher: Watcher) -> None:
-    """Goes on with a run to its end. `play_shards` has the shards played, somewhere; `watcher` looks on."""
+def train(run: Run, play_shards: PlayShards, compute_gradients: ComputeGradients, watcher: Watcher) -> None:
+    """Goes on with a run to its end. The two functions have shards played and gradients computed, somewhere;
+    `watcher` looks on."""
     game = games.find(run.config.game)
     learner, replay, standing = start_or_resume(run, game)
     config, generation, elapsed = run.config, run.generation + 1, run.elapsed
@@ -38,7 +40,7 @@ def train(run: Run, play_shards: PlayShards, watcher: Watcher) -> None:
         steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
         watcher.begin(generation, "learning", steps)
         seed = [config.seed, generation, 1]
-        losses = learner.learn(replay.positions(), steps, progress, seed, watcher.learned)
+        losses = learner.learn(replay.positions(), steps, progress, seed, compute_gradients, watcher.learned)
         learned = time.perf_counter()
         watcher.begin(generation, "exporting")
         exports = export(run, config, game, learner, replay, generation)
@@ -71,8 +73,8 @@ def train(run: Run, play_shards: PlayShards, watcher: Watcher) -> None:
 def start_or_resume(run: Run, game: Game) -> tuple[Learner, Replay, Standing]:
     """The learner, the window and the gate as the last complete generation left them."""
     config = run.config
-    settings = {k: v for k, v in settings_of(config).items() if k != "name"}
-    learner = Learner(game, nets.make(config.network.name, game, settings, config.seed), config.learner)
+    name, settings = config.network.name, arguments_of(config)
+    learner = Learner(game, nets.make(name, game, settings, config.seed), config.learner)
     replay = Replay(config.replay)
     if run.generation < 0:
         if config.network.start:

@@ -76,7 +76,7 @@ class Learner:
     weight_decay: float = 0.05  # the L2 term, times the learning rate a step
     clip: float = 1.0  # norm of the gradient
     average: float = 0.99  # of the weights, a step: the network that plays
-    threads: int = 2  # of the CPU; results depend on it, so it is a setting
+    parts: int = 2  # of a batch, each computed by a process of one thread; results depend on it
     device: str = "cpu"  # or cuda, mps, auto
 
 
@@ -166,6 +166,7 @@ PRESETS: dict[str, dict[str, Any]] = {  # over a game's file: for how long, and 
         "selfplay.device": "auto",
         "learner.device": "auto",
         "learner.batch_size": 1024,
+        "learner.parts": 1,
     },
 }
 
@@ -183,12 +184,13 @@ LEAST = {  # where 0 makes no sense
     "selfplay.cache_positions": 1,
     "learner.batch_size": 2,
     "learner.passes": 0.01,
-    "learner.threads": 1,
+    "learner.parts": 1,
     "gate.games": 2,
     "gate.simulations": 1,
     "gate.rollouts": 1,
     "measure.simulations": 2,
 }
+RENAMED = {"learner.threads": "learner.parts"}  # what runs made before say, and what it is now
 SHARES = (  # at most 1
     "selfplay.full_share",
     "selfplay.discount",
@@ -235,7 +237,8 @@ def from_toml(text: str, base: Config, name: str) -> Config:
         if not isinstance(entries, dict):
             raise UserError(f"{name}: expected [{section}], got {section} = {entries}")
         for key, value in entries.items():
-            base = _with(base, section, key, value)
+            section_now, _, key_now = RENAMED.get(f"{section}.{key}", f"{section}.{key}").partition(".")
+            base = _with(base, section_now, key_now, value)
     return base
 
 
@@ -260,6 +263,8 @@ def _with(config: Config, section: str, key: str, value: Any) -> Config:
         raise UserError(f"no section '{section}'{hint or ': there are ' + ', '.join(SECTIONS)}")
     kind = SECTIONS[section]
     names = [one.name for one in fields(kind)]
+    if f"{section}.{key}" in RENAMED:
+        raise UserError(f"{section}.{key} is {RENAMED[f'{section}.{key}']} now")
     if key not in names:
         hint = did_you_mean(key, names)
         raise UserError(f"[{section}] has no setting '{key}'{hint or ': it has ' + ', '.join(names)}")

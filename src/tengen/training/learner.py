@@ -3,18 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel
 
 from tengen.errors import UserError
 from tengen.games.batch import lift
 from tengen.games.game import LAST_ACTION, Game
-from tengen.nets.anysize import PLIES_SCALE
 from tengen.nets.checkpoint import (
     load_tensors,
     optimizer_tensors,
@@ -24,12 +21,23 @@ from tengen.nets.checkpoint import (
     without_prefix,
 )
 from tengen.nets.evaluator import find_device
-from tengen.nets.net import Net, Output
+from tengen.nets.net import Net
 from tengen.training.config import Learner as Settings
+from tengen.training.gradients import (
+    Batch,
+    ComputeGradients,
+    Gradients,
+    GradientTask,
+    combined,
+    flatten,
+    gradients_of,
+    layout_on,
+    statistics_of,
+    unflatten,
+)
 from tengen.training.muon import Muon
 from tengen.training.record import Positions
 
-PLIES_WEIGHT = 0.05  # of the loss of the plies left
 FEWEST_ROWS = 5  # of a matrix, for Muon: the last layer of a head has fewer
 OPTIMIZERS = ("optimizer", "optimizer2")  # what their memory is called in a file; some have one only
 WARM_UP = 10  # steps after which the average is of half of those so far, or so
@@ -50,9 +58,7 @@ class Learner:
     def __init__(self, game: Game, net: Net, settings: Settings) -> None:
         self.game, self.settings = game, settings
         self._device = find_device(settings.device)
-        # 1.2 × as fast on a CPU; on Apple's GPUs it gave wrong answers (PyTorch's issue 174345)
-        self._layout = torch.contiguous_format if self._device.type == "mps" else torch.channels_last
-        self.net: Net = net.to(self._device, memory_format=self._layout)  # type: ignore[call-overload]
+        self.net: Net = net.to(self._device, memory_format=layout_on(self._device))  # type: ignore[call-overload]
         self._optimizers = optimizers_for(net, settings)
         self._average = AveragedModel(
             net,
@@ -74,28 +80,43 @@ class Learner:
         steps: int,
         progress: float,
         seed: list[int],
+        compute: ComputeGradients,
         after_step: Callable[[Losses], None],
     ) -> Losses:
-        """progress: the share of the run that is over, which sets the learning rate."""
-        torch.set_num_threads(self.settings.threads)
+        """progress: the share of the run that is over, which sets the learning rate. `compute` has the
+        gradients of the parts of a batch computed, somewhere."""
+        torch.set_num_threads(1)  # several would wait for each other in busy loops
         rate = self.settings.learning_rate * self._share(progress)
         for group in (group for one in self._optimizers for group in one.param_groups):
             group["lr"] = rate
-        self.net.train()
         sums = np.zeros(3)
         for batch in self._batches(positions, steps, np.random.default_rng(seed)):
-            batch = Batch(*(part.to(self._device) for part in batch))
-            losses = losses_of(self.net(batch.planes), batch)
-            self.net.zero_grad(set_to_none=True)
-            (losses[0] + losses[1] + PLIES_WEIGHT * losses[2]).backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
-            for optimizer in self._optimizers:
-                optimizer.step()
-            self._average.update_parameters(self.net)
-            found = [float(loss.detach()) for loss in losses]
-            sums += found
-            after_step(Losses(*found))
+            found = self._gradients(batch.split(self.settings.parts), compute)
+            self._step(found)
+            sums += found.losses
+            after_step(Losses(*(float(loss) for loss in found.losses)))
         return Losses(*(float(mean) for mean in sums / max(steps, 1)))
+
+    def _gradients(self, parts: list[Batch], compute: ComputeGradients) -> Gradients:
+        """Of the whole batch."""
+        if self._device.type != "cpu":  # a GPU needs no processes
+            found = [gradients_of(self.net, part) for part in parts]
+        else:
+            weights = flatten([*self.net.parameters(), *statistics_of(self.net)])
+            results = dict(compute(GradientTask(weights, part) for part in parts))
+            found = [results[number] for number in range(len(parts))]
+        return combined([(len(part.values), one) for part, one in zip(parts, found, strict=True)])
+
+    def _step(self, found: Gradients) -> None:
+        parameters = list(self.net.parameters())
+        for parameter in parameters:
+            parameter.grad = torch.empty_like(parameter)
+        unflatten(found.gradients, [parameter.grad for parameter in parameters if parameter.grad is not None])
+        unflatten(found.statistics, statistics_of(self.net))
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
+        for optimizer in self._optimizers:
+            optimizer.step()
+        self._average.update_parameters(self.net)
 
     def begin_with(self, other: Net) -> None:
         """Takes over the weights of a network, perhaps of another board size."""
@@ -125,7 +146,7 @@ class Learner:
         left = (1 - progress) / max(self.settings.final_share, 1e-9)
         return float(np.clip(left, 0.05, 1.0))
 
-    def _batches(self, positions: Positions, steps: int, random: np.random.Generator) -> Iterator["Batch"]:
+    def _batches(self, positions: Positions, steps: int, random: np.random.Generator) -> Iterator[Batch]:
         """Random positions, each seen through a random symmetry."""
         symmetries, cells = self.game.symmetries, self.game.cells
         planes = np.zeros((self.settings.batch_size, *self.game.planes_shape), np.float32)
@@ -148,11 +169,11 @@ class Learner:
             )
             self._rules.planes(states, planes)
             yield Batch(
-                torch.from_numpy(planes[:, self.net.planes]).to(memory_format=self._layout),
-                torch.from_numpy(policies),
-                torch.from_numpy(positions.values[rows]),
-                torch.from_numpy(positions.outcomes[rows]),
-                torch.from_numpy(positions.plies_left[rows]),
+                planes[:, self.net.planes],
+                policies,
+                positions.values[rows],
+                positions.outcomes[rows],
+                positions.plies_left[rows],
             )
 
 
@@ -172,29 +193,6 @@ def optimizers_for(net: Net, settings: Settings) -> list[torch.optim.Optimizer]:
         Muon(hidden, settings.learning_rate, decay),
         torch.optim.AdamW([group for group in groups if group["params"]], lr=settings.learning_rate),
     ]
-
-
-class Batch(NamedTuple):
-    """B positions to learn from, at once."""
-
-    planes: Tensor  # [B, C, H, W]
-    policies: Tensor  # [B, A]
-    values: Tensor  # [B]
-    outcomes: Tensor  # [B, 3]
-    plies_left: Tensor  # [B]
-
-
-def losses_of(output: Output, batch: Batch) -> list[Tensor]:
-    """Of policy, value and plies left, means over the batch."""
-    policy = -(batch.policies * functional.log_softmax(output.logits, dim=1)).sum(dim=1).mean()
-    if output.outcomes is None:
-        value = functional.mse_loss(output.value, batch.values)
-    else:
-        value = -(batch.outcomes * functional.log_softmax(output.outcomes, dim=1)).sum(dim=1).mean()
-    if output.plies_left is None:
-        return [policy, value, torch.zeros(())]
-    plies_left = functional.smooth_l1_loss(output.plies_left / PLIES_SCALE, batch.plies_left / PLIES_SCALE)
-    return [policy, value, plies_left]
 
 
 def average_with(decay: float) -> Callable[[Sequence[Tensor], Sequence[Tensor], Tensor | int], None]:

@@ -146,6 +146,11 @@ class Run:
         files.write_text(self.folder / "metrics.jsonl", "\n".join(lines) + "\n")
 
 
+def arguments_of(config: Config) -> dict[str, Any]:
+    """Of the network, as nets.make wants them."""
+    return {key: value for key, value in settings_of(config).items() if key != "name"}
+
+
 def settings_of(config: Config) -> dict[str, Any]:
     """For a card."""
     network: dict[str, Any] = asdict(config.network)

@@ -1,0 +1,129 @@
+"""Gradients of a batch in parts: what autograd says of each part, whoever computes them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from tengen import games, nets
+from tengen.nets.net import Net
+from tengen.training.config import Learner as Settings
+from tengen.training.gradients import (
+    PLIES_WEIGHT,
+    Batch,
+    Gradients,
+    GradientTask,
+    GradientWork,
+    combined,
+    flatten,
+    gradients_of,
+    losses_of,
+    statistics_of,
+)
+from tengen.training.learner import Learner, Losses
+from tengen.training.record import Positions
+from tengen.workers.local import Pool
+
+GAME = games.find("tictactoe")
+SIZES = {"channels": 8, "blocks": 2}
+
+
+def network(seed: int = 1) -> Net:
+    return nets.make("anysize", GAME, SIZES, seed)
+
+
+def positions(count: int) -> Positions:
+    """Openings of a few random moves, with random targets."""
+    random = np.random.default_rng(0)
+    states = []
+    for number in range(count):
+        state = GAME.new_state()
+        for _ in range(number % 5):
+            state = GAME.after(state, int(random.choice(np.flatnonzero(GAME.legal_mask(state)))))
+        states.append(state)
+    policies = random.dirichlet(np.ones(9), count).astype(np.float32)
+    outcomes = random.dirichlet(np.ones(3), count).astype(np.float32)
+    values = random.uniform(-1, 1, count).astype(np.float32)
+    return Positions(np.stack(states), policies, values, outcomes, np.full(count, 4, np.float32))
+
+
+def batch(count: int) -> Batch:
+    found = positions(count)
+    planes = np.random.default_rng(1).random((count, 4, 3, 3)).astype(np.float32)
+    return Batch(planes, found.policies, found.values, found.outcomes, found.plies_left)
+
+
+def weights(net: Net) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return flatten([*net.parameters(), *statistics_of(net)])
+
+
+def by_autograd(net: Net, part: Batch) -> dict[str, torch.Tensor]:
+    """The gradient of each parameter, by PyTorch alone."""
+    net.train()
+    planes, *targets = (torch.from_numpy(np.ascontiguousarray(column)) for column in part)
+    policy, value, plies_left = losses_of(net(planes), *targets)
+    parameters = dict(net.named_parameters())
+    found = torch.autograd.grad(policy + value + PLIES_WEIGHT * plies_left, list(parameters.values()))
+    return dict(zip(parameters, found, strict=True))
+
+
+def by_name(net: Net, found: Gradients) -> Iterator[tuple[str, torch.Tensor]]:
+    begin = 0
+    for name, parameter in net.named_parameters():
+        part = found.gradients[begin : begin + parameter.numel()]
+        yield name, torch.from_numpy(part).view(parameter.shape)
+        begin += parameter.numel()
+
+
+@pytest.mark.parametrize(("rows", "num_parts"), [(24, 1), (24, 2), (25, 2), (25, 3)])
+def test_gradients_are_the_mean_over_all_positions_of_each_part(rows: int, num_parts: int) -> None:
+    whole, work = batch(rows), GradientWork("tictactoe", "anysize", SIZES)
+    parts = whole.split(num_parts)
+    assert sum(len(part.values) for part in parts) == rows
+    found = combined([(len(part.values), work(GradientTask(weights(network()), part))) for part in parts])
+    expected = {name: torch.zeros_like(tensor) for name, tensor in network().named_parameters()}
+    for part in parts:
+        for name, gradient in by_autograd(network(), part).items():
+            expected[name] += gradient * len(part.values) / rows
+    for name, gradient in by_name(network(), found):
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6)
+
+
+def test_running_statistics_are_averaged_over_the_parts() -> None:
+    parts = batch(24).split(2)
+    found = combined([(12, gradients_of(network(), part)) for part in parts])
+    alone = []
+    for part in parts:
+        net = network()
+        by_autograd(net, part)
+        alone.append(flatten(statistics_of(net)))
+    expected = (alone[0] + alone[1]) / 2
+    assert len(expected) > 0 and not np.allclose(alone[0], alone[1])
+    np.testing.assert_allclose(found.statistics, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_one_process_takes_the_same_steps_as_two() -> None:
+    ends, seen = [], []
+    for processes in (1, 2):
+        learner = Learner(GAME, network(), Settings(batch_size=32, parts=2))
+        steps: list[Losses] = []
+        with Pool(GradientWork("tictactoe", "anysize", SIZES), processes) as pool:
+            mean = learner.learn(positions(100), 5, 0.0, [7], pool.run, steps.append)
+        assert mean.policy == pytest.approx(sum(step.policy for step in steps) / 5)
+        ends.append(weights(learner.net))
+        seen.append(steps)
+    assert np.array_equal(ends[0], ends[1]) and seen[0] == seen[1]
+    assert not np.array_equal(ends[0], weights(network()))
+
+
+def test_another_number_of_parts_is_another_run() -> None:
+    """Batch normalisation sees a part only: so the number is a setting and not a matter of the machine."""
+    ends = []
+    for parts in (1, 2):
+        learner = Learner(GAME, network(), Settings(batch_size=32, parts=parts))
+        with Pool(GradientWork("tictactoe", "anysize", SIZES), 1) as pool:
+            learner.learn(positions(100), 3, 0.0, [7], pool.run, lambda _: None)
+        ends.append(weights(learner.net))
+    assert not np.array_equal(ends[0], ends[1])
+    np.testing.assert_allclose(ends[0], ends[1], atol=0.1)  # but not far from it
