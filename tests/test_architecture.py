@@ -18,7 +18,7 @@ LAYERS = (
 BOTTOM = {"errors", "files", "kernel_cache"}  # single files that everybody may import
 
 HEAVY = {
-    "torch": ("nets/", "training/learner.py", "training/muon.py"),
+    "torch": ("nets/", "training/gradients.py", "training/learner.py", "training/muon.py"),
     "ray": ("workers/ray.py",),
     "fastapi": ("web/",),
     "typer": ("cli/",),

@@ -195,6 +195,37 @@ def selfplay(
         print(f"{verdict:<9}{target.what:<62}{target.value:>6.2f}  (≥ {target.asked:.2f})")
 
 
+@app.command()
+def learner(
+    game: Annotated[str, typer.Argument(help="Whose network and settings are used.")] = "connect4",
+    parts: Annotated[int, typer.Option(min=1, max=64, help="Of a batch, and processes, and threads.")] = 2,
+    busy: Annotated[int, typer.Option(min=0, max=64, help="Programs that take a core each, beside it.")] = 2,
+    steps: Annotated[int, typer.Option(min=1, help="Of the learner, in each round.")] = 40,
+    rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """A step of the learner: processes and threads by turns, alone and beside busy programs."""
+    from tengen.cli.train import can_train
+    from tengen.errors import MissingExtraError
+
+    if not can_train():
+        raise MissingExtraError("tengen bench learner", "train")
+
+    from tengen.bench.learner import step_times
+
+    rows = []
+    if not as_json:
+        print(f"milliseconds of a step of {game}'s learner; medians of {rounds} rounds of {steps} steps\n")
+        print(f"{'busy programs':<16}{'computed by':<16}{'median':>10}{'least':>10}{'most':>10}")
+    for row in step_times(game, parts, busy, steps, rounds, lambda line: print(line, file=sys.stderr)):
+        rows.append(row)
+        if not as_json:
+            times = f"{row.milliseconds:>10.1f}{row.least:>10.1f}{row.most:>10.1f}"
+            print(f"{row.busy_programs:<16}{row.how:<16}{times}", flush=True)
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows]))
+
+
 def _print_selfplay(rates: "list[SelfPlayRate]", asked: dict[str, tuple[float, float]]) -> None:
     print(
         f"\n{'':<12}{'simulations/s':>15}{'games/s':>9}{'moves':>7}{'× peer':>8}"

@@ -71,8 +71,8 @@ ComputeGradients = Callable[[Iterable[GradientTask]], Iterable[tuple[int, Gradie
 class GradientWork:
     """Computes the gradients of parts, with a copy of the network that takes its weights from each task."""
 
-    def __init__(self, game: str, network: str, settings: dict[str, Any]) -> None:
-        self._game, self._network, self._settings = game, network, settings
+    def __init__(self, game: str, network: str, settings: dict[str, Any], threads: int = 1) -> None:
+        self._game, self._network, self._settings, self._threads = game, network, settings, threads
         self._copy: Net | None = None
 
     def __enter__(self) -> Self:
@@ -84,7 +84,7 @@ class GradientWork:
         self._copy = None
 
     def __call__(self, task: GradientTask) -> Gradients:
-        torch.set_num_threads(1)
+        torch.set_num_threads(self._threads)
         if self._copy is None:
             self._copy = nets.make(self._network, games.find(self._game), self._settings)
             self._copy.to(memory_format=layout_on(torch.device("cpu")))  # type: ignore[call-overload]

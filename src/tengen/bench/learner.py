@@ -1,0 +1,107 @@
+"""How long a step of the learner takes, on a quiet machine and beside programs that keep every core busy.
+
+The same step in two ways, by turns: the batch in parts, each computed by a process of one thread, as training
+does it; and the whole batch in one process by as many threads, as PyTorch does it by itself.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from statistics import median
+
+import numpy as np
+
+from tengen import games, nets
+from tengen.games.game import Game
+from tengen.training.config import Config, load
+from tengen.training.gradients import ComputeGradients, GradientWork
+from tengen.training.learner import Learner
+from tengen.training.record import Positions
+from tengen.training.run import arguments_of
+from tengen.workers.local import Pool
+
+POSITIONS = 4096  # to draw batches from
+WARM_UP = 3  # steps before any is measured
+BUSY_PROGRAM = (sys.executable, "-c", "while True: pass")
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """Milliseconds of one step, the mean of a round; of the rounds, the median and the extremes."""
+
+    how: str  # "2 processes" or "2 threads"
+    busy_programs: int  # that ran beside it
+    milliseconds: float
+    least: float
+    most: float
+
+
+def step_times(
+    game_name: str, parts: int, busy_programs: int, steps: int, rounds: int, show: Callable[[str], None]
+) -> Iterator[StepTime]:
+    """With the network and settings of the game's config: first on the machine as it is, then a busy one."""
+    config, game = load(game_name), games.find(game_name)
+    positions, network = random_positions(game), (config.network.name, arguments_of(config))
+    in_parts, whole = GradientWork(game_name, *network), GradientWork(game_name, *network, threads=parts)
+    with Pool(in_parts, processes=parts) as processes, Pool(whole, processes=1) as threads:
+        ways = {
+            f"{parts} processes": (_learner(config, game, parts), processes.run),
+            f"{parts} threads": (_learner(config, game, 1), threads.run),
+        }
+        for learner, compute in ways.values():
+            _milliseconds(learner, compute, positions, WARM_UP)
+        for count in dict.fromkeys((0, busy_programs)):
+            found: dict[str, list[float]] = {how: [] for how in ways}
+            with busy(count):
+                for number in range(rounds):
+                    show(f"round {number + 1} of {rounds}, {count} busy programs beside it")
+                    for how, (learner, compute) in ways.items():
+                        found[how].append(_milliseconds(learner, compute, positions, steps))
+            for how, times in found.items():
+                yield StepTime(how, count, median(times), min(times), max(times))
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """As many programs that do nothing but take a core each."""
+    programs = [subprocess.Popen(BUSY_PROGRAM) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
+def random_positions(game: Game) -> Positions:
+    """Positions of random games, with random targets: a step takes the same time with any."""
+    random = np.random.default_rng(0)
+    states = np.empty((POSITIONS, game.state_size), np.int16)
+    state = game.new_state()
+    for row in range(POSITIONS):
+        states[row] = state
+        state = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
+        if game.outcome(state)[0]:
+            state = game.new_state()
+    return Positions(
+        states,
+        policies=random.dirichlet(np.ones(game.num_actions), POSITIONS).astype(np.float32),
+        values=random.uniform(-1, 1, POSITIONS).astype(np.float32),
+        outcomes=random.dirichlet(np.ones(3), POSITIONS).astype(np.float32),
+        plies_left=random.uniform(0, 40, POSITIONS).astype(np.float32),
+    )
+
+
+def _learner(config: Config, game: Game, parts: int) -> Learner:
+    net = nets.make(config.network.name, game, arguments_of(config))
+    return Learner(game, net, replace(config.learner, parts=parts, device="cpu"))
+
+
+def _milliseconds(learner: Learner, compute: ComputeGradients, positions: Positions, steps: int) -> float:
+    """Of a step, by the clock on the wall."""
+    began = time.perf_counter()
+    learner.learn(positions, steps, 0.0, [0], compute, lambda _: None)
+    return 1000 * (time.perf_counter() - began) / steps
