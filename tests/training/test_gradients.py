@@ -1,5 +1,6 @@
 """Gradients of a batch in parts: what autograd says of each part, whoever computes them."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_one_process_takes_the_same_steps_as_two() -> None:
         learner = Learner(GAME, network(), Settings(batch_size=32, parts=2))
         steps: list[Losses] = []
         with Pool(GradientWork("tictactoe", "anysize", SIZES), processes) as pool:
-            mean = learner.learn(positions(100), 5, 0.0, [7], pool.run, steps.append)
+            mean = learner.learn(positions(100), 5, 0.0, [7], math.inf, pool.run, steps.append)
         assert mean.policy == pytest.approx(sum(step.policy for step in steps) / 5)
         ends.append(weights(learner.net))
         seen.append(steps)
@@ -123,7 +124,7 @@ def test_another_number_of_parts_is_another_run() -> None:
     for parts in (1, 2):
         learner = Learner(GAME, network(), Settings(batch_size=32, parts=parts))
         with Pool(GradientWork("tictactoe", "anysize", SIZES), 1) as pool:
-            learner.learn(positions(100), 3, 0.0, [7], pool.run, lambda _: None)
+            learner.learn(positions(100), 3, 0.0, [7], math.inf, pool.run, lambda _: None)
         ends.append(weights(learner.net))
     assert not np.array_equal(ends[0], ends[1])
     np.testing.assert_allclose(ends[0], ends[1], atol=0.1)  # but not far from it

@@ -141,3 +141,22 @@ def test_strengths_are_rates_with_intervals_and_scores_without() -> None:
         "uct:sims=200": {"score": Share(0.6, 0.6, 0.6)},
     }
     assert strengths(metrics_of(1)) == {}
+
+
+def test_a_run_of_minutes_ends_where_a_generation_ends_nearest_to_them() -> None:
+    length = Length(minutes=1, generations=0)
+    assert not length.is_over(generations=3, seconds=48, pace=20)  # 68 is nearer to 60 than 48
+    assert length.is_over(generations=3, seconds=52, pace=20)
+    assert not Length(generations=4).is_over(generations=3, seconds=52, pace=20)
+    assert Length(generations=3).is_over(generations=3, seconds=52, pace=0)
+
+
+def test_learning_ends_when_the_minutes_of_a_run_are_over(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", load("tictactoe", [*SETTINGS, "learner.passes=1000"]))
+    run.configure(replace(run.config, length=Length(minutes=0.02, generations=0)))
+    diary = Diary()
+    train(run, play_here(run), learn_here(run), diary)
+    wanted = diary.phases[1]
+    assert wanted[:2] == (1, "learning") and len(diary.steps) < wanted[2]
+    assert diary.lines[-1]["learner"]["steps"] == len(diary.steps) >= 1
+    assert run.is_finished and run.generation == 1

@@ -4,6 +4,7 @@ The same step in two ways, by turns: the batch in parts, each computed by a proc
 does it; and the whole batch in one process by as many threads, as PyTorch does it by itself.
 """
 
+import math
 import subprocess
 import sys
 import time
@@ -103,5 +104,5 @@ def _learner(config: Config, game: Game, parts: int) -> Learner:
 def _milliseconds(learner: Learner, compute: ComputeGradients, positions: Positions, steps: int) -> float:
     """Of a step, by the clock on the wall."""
     began = time.perf_counter()
-    learner.learn(positions, steps, 0.0, [0], compute, lambda _: None)
+    learner.learn(positions, steps, 0.0, [0], math.inf, compute, lambda _: None)
     return 1000 * (time.perf_counter() - began) / steps

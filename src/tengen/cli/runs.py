@@ -73,7 +73,7 @@ def summary(folder: Path) -> Summary:
         minutes=round(run.elapsed / 60, 2),
         most_generations=length.generations,
         most_minutes=length.minutes,
-        is_finished=length.progress(generation, run.elapsed) >= 1,
+        is_finished=run.is_finished,
         positions=lines[-1]["replay"]["total"] if lines else 0,
         losses={key: lines[-1]["learner"][key] for key in ("policy", "value")} if lines else {},
         strength=measured[-1] if measured else {},

@@ -79,7 +79,7 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
 
     config = run.config
     resuming = f"tengen train --resume {run.folder.name}"
-    if config.length.progress(run.generation, run.elapsed) >= 1:
+    if run.is_finished:
         print(f"{run.folder} is finished: {config.length}; {resuming} {_more(config.length)} goes on")
         return
     is_live = sys.stderr.isatty() and not plain

@@ -29,9 +29,10 @@ def train(run: Run, play_shards: PlayShards, compute_gradients: ComputeGradients
     game = games.find(run.config.game)
     learner, replay, standing = start_or_resume(run, game)
     config, generation, elapsed = run.config, run.generation + 1, run.elapsed
-    while (progress := config.length.progress(generation - 1, elapsed)) < 1:
+    is_last = run.is_finished
+    while not is_last:
         # 1. play
-        began = time.perf_counter()
+        began, progress = time.perf_counter(), config.length.progress(generation - 1, elapsed)
         stats, shards = play(run, config, generation, standing.champion, play_shards, watcher)
         # 2. remember
         num_new = replay.add(shards)
@@ -40,14 +41,18 @@ def train(run: Run, play_shards: PlayShards, compute_gradients: ComputeGradients
         steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
         watcher.begin(generation, "learning", steps)
         seed = [config.seed, generation, 1]
-        losses = learner.learn(replay.positions(), steps, progress, seed, compute_gradients, watcher.learned)
+        deadline = began + config.length.seconds_left(elapsed)
+        losses = learner.learn(
+            replay.positions(), steps, progress, seed, deadline, compute_gradients, watcher.learned
+        )
         learned = time.perf_counter()
         watcher.begin(generation, "exporting")
         exports = export(run, config, game, learner, replay, generation)
         # 4. measure
         watcher.begin(generation, "measuring")
         standing, match = judge(run, config, game, standing, generation, exports)
-        is_last = config.length.progress(generation, elapsed + time.perf_counter() - began) >= 1
+        seconds = time.perf_counter() - began
+        is_last = config.length.is_over(generation, elapsed + seconds, seconds)
         strength = strength_of(run, config, game, generation, exports, is_last)
         # 5. record; the card comes last: a generation counts when its card is there
         elapsed += time.perf_counter() - began
@@ -55,7 +60,7 @@ def train(run: Run, play_shards: PlayShards, compute_gradients: ComputeGradients
             "generation": generation,
             "elapsed": round(elapsed, 2),
             "selfplay": stats | {"seconds": round(played - began, 2)},
-            "learner": asdict(losses) | {"steps": steps, "seconds": round(learned - played, 2)},
+            "learner": asdict(losses) | {"seconds": round(learned - played, 2)},
             "replay": {"window": len(replay.positions()), "total": replay.total},
             "export": exports.notes,
             "gate": asdict(standing) | (asdict(match) | {"score": match.score} if match else {}),

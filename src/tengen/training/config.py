@@ -6,6 +6,7 @@ Each comment is the setting's unit and reason; the file that a run keeps of its 
 """
 
 import inspect
+import math
 import re
 import tomllib
 from collections.abc import Iterable
@@ -104,7 +105,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Length:
-    """Of a run, which ends at whichever limit comes first."""
+    """Of a run, which ends at whichever limit comes first; with minutes, where a generation ends nearest."""
 
     minutes: float = 0.0  # of work, all commands together; 0: no limit
     generations: int = 100  # 0: no limit
@@ -114,6 +115,15 @@ class Length:
         by_time = seconds / (60 * self.minutes) if self.minutes else 0.0
         by_generations = generations / self.generations if self.generations else 0.0
         return max(by_time, by_generations)
+
+    def seconds_left(self, seconds: float) -> float:
+        """After so much work; infinity if only generations count."""
+        return 60 * self.minutes - seconds if self.minutes else math.inf
+
+    def is_over(self, generations: int, seconds: float, pace: float) -> bool:
+        """After so much, when the last generation took `pace` seconds? More than half of the next one would
+        be too late."""
+        return self.progress(generations, seconds + pace / 2) >= 1
 
     def __str__(self) -> str:
         limits = [f"{self.minutes:g} minutes"] if self.minutes else []

@@ -1,10 +1,12 @@
 """Learning: loss = (z - v)² + cross-entropy of the policy + a little for the plies left; L2 by decay."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel
@@ -45,11 +47,12 @@ WARM_UP = 10  # steps after which the average is of half of those so far, or so
 
 @dataclass(frozen=True)
 class Losses:
-    """Of a step, or means over the steps of a generation."""
+    """Means over some steps."""
 
     policy: float
     value: float
     plies_left: float
+    steps: int = 1
 
 
 class Learner:
@@ -80,22 +83,26 @@ class Learner:
         steps: int,
         progress: float,
         seed: list[int],
+        deadline: float,
         compute: ComputeGradients,
         after_step: Callable[[Losses], None],
     ) -> Losses:
-        """progress: the share of the run that is over, which sets the learning rate. `compute` has the
-        gradients of the parts of a batch computed, somewhere."""
+        """progress: the share of the run that is over, which sets the learning rate. deadline: of
+        time.perf_counter(), at which learning ends early. `compute` has the gradients of the parts of a batch
+        computed, somewhere."""
         torch.set_num_threads(1)  # several would wait for each other in busy loops
         rate = self.settings.learning_rate * self._share(progress)
         for group in (group for one in self._optimizers for group in one.param_groups):
             group["lr"] = rate
-        sums = np.zeros(3)
+        sums, done = np.zeros(3), 0
         for batch in self._batches(positions, steps, np.random.default_rng(seed)):
             found = self._gradients(batch.split(self.settings.parts), compute)
             self._step(found)
-            sums += found.losses
-            after_step(Losses(*(float(loss) for loss in found.losses)))
-        return Losses(*(float(mean) for mean in sums / max(steps, 1)))
+            sums, done = sums + found.losses, done + 1
+            after_step(_losses(found.losses, 1))
+            if time.perf_counter() >= deadline:
+                break
+        return _losses(sums / max(done, 1), done)
 
     def _gradients(self, parts: list[Batch], compute: ComputeGradients) -> Gradients:
         """Of the whole batch."""
@@ -193,6 +200,11 @@ def optimizers_for(net: Net, settings: Settings) -> list[torch.optim.Optimizer]:
         Muon(hidden, settings.learning_rate, decay),
         torch.optim.AdamW([group for group in groups if group["params"]], lr=settings.learning_rate),
     ]
+
+
+def _losses(means: npt.NDArray[np.floating], steps: int) -> Losses:
+    policy, value, plies_left = (float(mean) for mean in means)
+    return Losses(policy, value, plies_left, steps)
 
 
 def average_with(decay: float) -> Callable[[Sequence[Tensor], Sequence[Tensor], Tensor | int], None]:

@@ -140,6 +140,12 @@ class Run:
         lines = self.metrics()
         return float(lines[-1]["elapsed"]) if lines else 0.0
 
+    @property
+    def is_finished(self) -> bool:
+        lines = [0.0, *(float(line["elapsed"]) for line in self.metrics())]
+        pace = lines[-1] - lines[-2] if len(lines) > 1 else 0.0
+        return self.config.length.is_over(max(0, self.generation), lines[-1], pace)
+
     def log(self, metrics: dict[str, Any]) -> None:
         """Adds the line of a generation; one that was never completed makes room."""
         lines = [json.dumps(line, ensure_ascii=False) for line in [*self.metrics(), metrics]]
