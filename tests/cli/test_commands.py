@@ -150,8 +150,10 @@ def test_a_game_cannot_take_the_name_of_another(tmp_path: Path) -> None:
 def test_the_demo_trains_and_plays_a_game_to_its_end(tmp_path: Path) -> None:
     shown = result("demo", "--minutes", "0.1", "--pause", "0", cwd=tmp_path)
     assert (
-        "from random weights and the rules alone, 0.1 minutes" in shown and "generation 1, 512 games" in shown
+        "from random weights and the rules alone, 0.1 minutes" in shown and "generation 1, 256 games" in shown
     )
+    strengths = [line.split() for line in shown.splitlines() if line.startswith("     0.")]
+    assert strengths[0][0] == "0.0" and len(strengths) >= 2  # random weights come first
     assert "1. X plays column" in shown and ("player wins." in shown or "draw." in shown)
     assert "tengen train --resume demo --minutes 1\n" in shown
     assert (tmp_path / "runs" / "demo" / "best" / "card.json").is_file()

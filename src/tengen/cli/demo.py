@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 GAME = "connect4"
 OPPONENT = "uct:sims=1000"  # a search with random games, which has learned nothing
-SETTINGS = ("measure.every=2", "measure.positions=200", "measure.games=0", "selfplay.games=512")
+SETTINGS = (  # short generations, each measured: something to see within a minute, on a busy machine too
+    "selfplay.games=256",
+    "selfplay.games_a_shard=64",
+    "measure.every=1",
+    "measure.positions=200",
+    "measure.games=0",
+)
 
 
 def demo(
@@ -37,7 +43,7 @@ def demo(
         run = _new_run(minutes, seed)
         run_to_end(run, plain=plain)
         network = str(run.folder)
-        print("\n" + _progress(run.metrics()))
+        print("\n" + _progress(run))
     else:
         network = f"zoo/{GAME}"
         print(
@@ -66,11 +72,15 @@ def _new_run(minutes: float, seed: int) -> "Run":
     return Run.create(RUNS / name, settings)
 
 
-def _progress(metrics: list[dict[str, Any]]) -> str:
-    """What three minutes have brought."""
-    measured = [(line["elapsed"], line["strength"]) for line in metrics if line["strength"]]
-    if not measured:
-        return "It was too short to measure anything."
+def _progress(run: "Run") -> str:
+    """How strong it was after each generation, and with random weights."""
+    from tengen import games
+    from tengen.evaluators.card import read_card, read_network
+    from tengen.training.measure import measure
+
+    first = run.checkpoint(0)
+    at_first = measure(run.config.measure, games.find(GAME), read_network(first), read_card(first))
+    measured = [(0.0, at_first), *((line["elapsed"], line["strength"]) for line in run.metrics())]
     rows = [
         f"{'':>8}{'network alone':>22}{'with 64 simulations':>22}",
         f"{'minutes':>8}" + 2 * f"{'perfect':>14}{'good':>8}",
