@@ -151,7 +151,7 @@ def layout_on(device: torch.device) -> torch.memory_format:
 
 def statistics_of(net: Net) -> list[Tensor]:
     """The running means and variances of batch normalisation."""
-    return [buffer for buffer in net.buffers() if buffer.is_floating_point()]
+    return [buffer for name, buffer in net.named_buffers() if name.endswith(("running_mean", "running_var"))]
 
 
 def flatten(tensors: Sequence[Tensor]) -> Floats:
