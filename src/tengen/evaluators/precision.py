@@ -32,7 +32,10 @@ def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = N
     if known.get(key) not in ("int8", "fp32"):
         planes = np.ascontiguousarray(random_planes(game, POSITIONS)[:, card.planes])
         fp32, int8 = (read_network(folder, precision).data for precision in ("fp32", "int8"))
-        known[key] = probe(fp32, int8, planes).precision
+        found = probe(fp32, int8, planes)
+        if not found.is_conclusive:  # this game is played in fp32; the next one asks again
+            return "fp32"
+        known[key] = found.precision
         files.write_text(memory, json.dumps(known, indent=2) + "\n")
     return "int8" if known[key] == "int8" else "fp32"
 
