@@ -15,7 +15,13 @@ LAYERS = (
     "games", "evaluators", "search", "tactics", "players", "workers", "arena",
     "nets", "training", "protocols", "web", "bench", "cli",
 )  # fmt: skip
-BOTTOM = {"errors", "files", "kernel_cache"}  # single files that everybody may import
+BOTTOM = {
+    "command_line",
+    "errors",
+    "files",
+    "kernel_cache",
+    "sealed",
+}  # single files that everybody may import
 
 HEAVY = {
     "torch": ("nets/", "training/gradients.py", "training/learner.py", "training/muon.py"),

@@ -62,11 +62,33 @@ def test_rising_wants_a_new_record_and_then_more_of_its_opponent(monkeypatch: py
     assert standing == Standing(champion=3, rollouts=600, record=0.0)
 
 
+def test_rising_keeps_every_new_record_also_that_of_a_loser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A weak network's scores: 0, 0.2, 0.4, 0.5 by draws alone, 0.2."""
+    standing, champions = Standing(), []
+    for generation, match in enumerate(
+        [Duel(0, 0, 20), Duel(4, 0, 16), Duel(0, 16, 4), Duel(0, 20, 0), Duel(4, 0, 16)], start=1
+    ):
+        standing = decided(RISING, standing, match, monkeypatch, generation)
+        champions.append(standing.champion)
+    assert champions == [0, 2, 3, 4, 4] and (standing.rollouts, standing.record) == (300, 0.5)
+
+
+def test_rising_keeps_the_champion_until_the_stronger_opponent_is_a_record_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grown = decided(RISING, Standing(2, 300, 0.95), Duel(18, 0, 2), monkeypatch, 3)
+    assert grown == Standing(champion=2, rollouts=600, record=0.0)
+    lost = decided(RISING, grown, Duel(0, 0, 20), monkeypatch, 4)
+    assert lost == grown
+    assert decided(RISING, lost, Duel(6, 0, 14), monkeypatch, 5) == Standing(5, 600, 0.3)
+
+
 def test_rising_plays_uct(monkeypatch: pytest.MonkeyPatch) -> None:
     """Really: UCT with 300 playouts beats a player of first moves, and 100 more do not rise."""
-    standing, match = decide(RISING, GAME, Standing(2), 3, First(GAME), First(GAME), seed=1)
+    before = Standing(2, 300, 0.5)
+    standing, match = decide(RISING, GAME, before, 3, First(GAME), First(GAME), seed=1)
     assert match is not None and match.losses > match.wins and match.games == 20
-    assert standing.champion == 2 and standing.rollouts == 300
+    assert standing == before
 
 
 def test_a_duel_gives_each_side_the_first_move_as_often() -> None:

@@ -10,6 +10,7 @@ import typer
 
 from tengen.cli.runs import RUNS
 from tengen.cli.train import can_train, run_to_end
+from tengen.command_line import command
 
 if TYPE_CHECKING:
     from tengen.games.position import Position
@@ -52,11 +53,12 @@ def demo(
         )
     last = _show_game(f"zero:{network}:sims=200", pause)
     print(f"\n{len(last.moves)} moves: {''.join(last.moves)}; {last.outcome}.")
-    print(f"\nPlay it:    tengen play {GAME} --opponent zero:{network}")
+    print(f"\nPlay it:    {command('play', GAME, '--opponent', f'zero:{network}')}")
     if can_train():
-        print(f"Go on:      tengen train --resume {Path(network).name} --minutes {10 * minutes:g}")
-        print(f"Curves:     tengen report {Path(network).name}")
-    print(f"Stronger:   tengen play {GAME}        (the network in the box)")
+        again = command("train", "--resume", Path(network).name, "--minutes", f"{10 * minutes:g}")
+        print(f"Go on:      {again}")
+        print(f"Curves:     {command('report', Path(network).name)}")
+    print(f"Stronger:   {command('play', GAME)}        (the network in the box)")
 
 
 def _new_run(minutes: float, seed: int) -> "Run":

@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tengen.cli.runs import network_text
+from tengen.command_line import command
 from tengen.training.config import Length
 from tengen.training.run import Run
-from tengen.training.watch import Phase, strengths
+from tengen.training.watch import Phase, rate, strengths
 
 if TYPE_CHECKING:
     from tengen.training.learner import Losses
@@ -27,6 +28,7 @@ LATELY = 5  # generations whose pace says how long the rest will take
 WIDTH, BAR, CURVE, SHORT_CURVE = 78, 28, 24, 8  # characters
 MOST_STRENGTHS = 8  # rows, so that all fits a terminal of 24
 LOSSES = {"policy": "policy", "value": "value", "plies_left": "plies left"}
+COUNTED = ("games", "positions", "simulations")  # a second
 UNITS = {"playing": "games", "learning": "steps"}
 BLOCKS = "▁▂▃▄▅▆▇█"
 
@@ -51,9 +53,9 @@ class Lines:
         played, learned = metrics["selfplay"], metrics["learner"]
         parts = [f"generation {_of(metrics['generation'], self._length.generations)}"]
         if "games" in played:
-            games = played["games"]
-            rate = games / max(played["seconds"], 1e-9)
-            parts.append(f"{games} games, {rate:.1f}/s, {played['moves'] / games:.0f} moves each")
+            games, speed = played["games"], rate(played, "games")
+            parts.append(f"{games} games" + (f", {speed:.1f}/s" if speed else ""))
+            parts.append(f"{played['moves'] / games:.0f} moves each")
         parts.append(f"loss policy {learned['policy']:.3f} value {learned['value']:.3f}")
         for group, shares in strengths(metrics).items():
             parts.append(f"{group}: " + " ".join(f"{name} {share}" for name, share in shares.items()))
@@ -75,7 +77,7 @@ class LivePanel:
         self._shards: list[dict[str, Any]] = []
         self._generation_began = self._phase_began = time.monotonic()
         played = self._last("selfplay")
-        self._speed = _Speed.of([played], played["seconds"]) if "games" in played else _Speed()
+        self._speed = _Speed(*(rate(played, what) for what in COUNTED)) if "games" in played else _Speed()
         self._is_over = False
         self._console = console or Console(stderr=True)
         self._live = Live(
@@ -131,7 +133,7 @@ class LivePanel:
             strength.add_row("" if place else "strength", row)
         heading = Text(str(self._run.folder), "bold")
         heading.truncate(WIDTH - 6, overflow="ellipsis")
-        hint = Text(f"Ctrl-C stops, tengen train --resume {name} goes on", "dim")
+        hint = Text(f"Ctrl-C stops, {command('train', '--resume', name)} goes on", "dim")
         return Panel(
             Group(top, "", middle, "", losses, "", strength),
             title=heading,
@@ -197,7 +199,7 @@ class _Speed:
 
     @classmethod
     def of(cls, shards: Sequence[dict[str, Any]], seconds: float) -> Self:
-        counts = (sum(shard[key] for shard in shards) for key in ("games", "positions", "simulations"))
+        counts = (sum(shard[key] for shard in shards) for key in COUNTED)
         return cls(*(count / max(seconds, 1e-9) for count in counts))
 
     def __str__(self) -> str:

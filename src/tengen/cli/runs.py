@@ -1,6 +1,9 @@
-"""`tengen runs`: the runs there are, and how far they have come."""
+"""`tengen runs`: the runs there are, and how far they have come. `tengen runs rm NAME` removes one."""
 
 import json
+import re
+import shutil
+import sys
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -8,12 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tengen.command_line import command
 from tengen.errors import UserError
 
 if TYPE_CHECKING:
     from tengen.training.config import Network
 
+app = typer.Typer(invoke_without_command=True)
+
 RUNS = Path("runs")
+NAME = re.compile(
+    r"\w(?:[\w .+-]{0,98}[\w+-])?"
+)  # of a run: a plain name, for a folder and for a player's spec
 MARKS = ("config.toml", "metrics.jsonl", "checkpoints")  # what makes a folder a run, if only a damaged one
 
 
@@ -35,12 +44,59 @@ class Summary:
     written: str  # when
 
 
-def runs(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
-    """List the training runs in ./runs."""
+@app.callback()
+def runs(
+    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
+) -> None:
+    """List the training runs in ./runs, or remove one."""
+    if context.invoked_subcommand is None:
+        _list(as_json)
+
+
+@app.command()
+def rm(
+    name: Annotated[str, typer.Argument(help="A run in ./runs.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
+) -> None:
+    """Remove a run: its games, its networks, its metrics."""
+    from tengen.training.lock import locked
+
+    folder = RUNS / plain(name)
+    if not _is_run(folder):
+        raise UserError(f"no run in {folder}: {command('runs')} lists those there are")
+    with locked(folder):  # not while it is being trained
+        if not yes:
+            _confirm(folder)
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            raise UserError(f"cannot remove {error.filename}: {error.strerror}") from error
+    print(f"removed {folder}")
+
+
+def _confirm(folder: Path) -> None:
+    """Asks in a terminal; leaves if the answer is no."""
+    if not sys.stdin.isatty():
+        raise UserError(f"nobody to ask: {command('runs', 'rm', folder.name, '--yes')} removes it")
+    try:
+        one = summary(folder)
+        about = f"{one.game}, {one.generations} generations, {one.minutes:.1f} minutes of work"
+    except UserError:
+        about = "damaged"
+    if input(f"Remove {folder} ({about})? [y/N] ").strip().lower() not in ("y", "yes"):
+        print(f"{folder} stays")
+        raise typer.Exit(1)
+
+
+def _is_run(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in MARKS)
+
+
+def _list(as_json: bool) -> None:
     found: list[Summary] = []
     damaged: dict[str, str] = {}
     for folder in sorted(RUNS.iterdir()) if RUNS.is_dir() else []:
-        if any((folder / mark).exists() for mark in MARKS):
+        if _is_run(folder):
             try:
                 found.append(summary(folder))
             except UserError as error:
@@ -50,7 +106,7 @@ def runs(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = Fal
         rows += [{"name": name, "damaged": text} for name, text in damaged.items()]
         print(json.dumps(rows, indent=2))
     elif not (found or damaged):
-        print(f"no runs in ./{RUNS}: tengen train connect4 --minutes 20 makes one")
+        print(f"no runs in ./{RUNS}: {command('train', 'connect4', '--minutes', '20')} makes one")
     else:
         _print(found, damaged)
 
@@ -85,6 +141,21 @@ def run_folder(name: str) -> Path:
     """Where a run is, by its name or its path."""
     path = Path(name)
     return path if (path / "config.toml").is_file() else RUNS / name
+
+
+def new_folder(name: str | None, game: str) -> Path:
+    """Where a new run goes: in ./runs, by its name, else by the game's."""
+    return RUNS / plain(name if name is not None else re.sub(r"[^\w.+-]+", "-", game).strip("-"))
+
+
+def plain(name: str) -> str:
+    """The name of a run; UserError if it could lead elsewhere, or not be said in a player's spec."""
+    if not NAME.fullmatch(name):
+        raise UserError(
+            "a run's name has letters, digits, spaces, . _ + and -, and begins with a letter or a digit; "
+            f"got '{name}'"
+        )
+    return name
 
 
 def network_text(network: "Network") -> str:

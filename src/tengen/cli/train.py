@@ -2,16 +2,16 @@
 
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.runs import RUNS, run_folder
+from tengen.cli.runs import new_folder, run_folder
+from tengen.command_line import command
 from tengen.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
-    from tengen.training.config import Length
+    from tengen.training.config import Config, Length
     from tengen.training.run import Run
     from tengen.training.watch import Watcher
 
@@ -29,7 +29,10 @@ def train(
         str | None, typer.Option(help="minutes, hour, night (two cores) or gpu: the network's size and more.")
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="May be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="SECTION.KEY=VALUE", help="May be repeated. With --resume: from now on."
+        ),
     ] = None,
     resume: Annotated[
         str | None,
@@ -43,22 +46,62 @@ def train(
     if not can_train():
         raise MissingExtraError("tengen train", "train")
 
+    if resume is not None:
+        if game or name or preset or seed is not None:
+            raise UserError("--resume keeps the game, the name and the seed: leave them out")
+        run = _resumed(resume, settings or [], _limits(minutes, generations))
+    elif game is None:
+        example, again = command("train", "connect4"), command("train", "--resume", "NAME")
+        raise UserError(f"which game? {example}, or {again}")
+    else:
+        from tengen.training import config as configs
+
+        config = configs.load(game, settings or [], seed or 0, preset)
+        for limit in _limits(minutes, generations):
+            config = configs.with_setting(config, limit)
+        run = _created(name, config)
+    run_to_end(run, workers, plain)
+
+
+def _limits(minutes: float | None, generations: int | None) -> list[str]:
+    """The end that was asked for, as settings; the limit that is not named is none."""
+    if minutes is None and generations is None:
+        return []
+    return [f"length.minutes={minutes or 0.0}", f"length.generations={generations or 0}"]
+
+
+def _created(name: str | None, config: "Config") -> "Run":
+    """A new run. What is refused leaves nothing behind."""
     from tengen import games
-    from tengen.training import config as configs
+    from tengen.training import checks
+    from tengen.training.lock import locked
     from tengen.training.run import Run
 
-    if resume is not None:
-        if game or name or settings or preset or seed is not None:
-            raise UserError("--resume keeps the game, the name, the settings and the seed: leave them out")
-        run = Run.open(run_folder(resume))
-    elif game is None:
-        raise UserError("which game? tengen train connect4, or tengen train --resume NAME")
-    else:
-        games.find(game)  # a game that there is not leaves no run behind
-        run = Run.create(RUNS / (name or game), configs.load(game, settings or [], seed or 0, preset))
-    if minutes is not None or generations is not None:  # the limit that is not named is none
-        run.configure(replace(run.config, length=configs.Length(minutes or 0.0, generations or 0)))
-    run_to_end(run, workers, plain)
+    games.find(config.game)
+    folder = new_folder(name, config.game)
+    Run.refuse_if_there(folder)
+    checks.check(config)
+    with locked(folder):
+        return Run.create(folder, config)
+
+
+def _resumed(name: str, settings: list[str], limits: list[str]) -> "Run":
+    """A run that is there, with other settings from the next generation on."""
+    from tengen.training import checks
+    from tengen.training.changes import changed
+    from tengen.training.lock import locked
+    from tengen.training.run import Run
+
+    folder = Run.open(run_folder(name)).folder
+    with locked(folder):
+        run = Run.open(folder)
+        following = max(1, run.generation + 1)
+        config = changed(run.config, settings, following)
+        config = changed(config, limits, following, why="--minutes or --generations")
+        if config != run.config:
+            checks.check(config)
+            run.reconfigure(config)
+    return run
 
 
 def can_train() -> bool:
@@ -72,15 +115,17 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
     """Goes on with a run, and shows it."""
     from tengen.training.coach import train as coach
     from tengen.training.gradients import GradientWork
+    from tengen.training.lock import locked
     from tengen.training.run import arguments_of
     from tengen.training.shards import SelfPlayWork
     from tengen.training.watch import Watchers
     from tengen.workers.local import Pool, WorkerDiedError, available_cores, signals_insist
 
     config = run.config
-    resuming = f"tengen train --resume {run.folder.name}"
+    resuming = command("train", "--resume", run.folder.name)
     if run.is_finished:
-        print(f"{run.folder} is finished: {config.length}; {resuming} {_more(config.length)} goes on")
+        more = command("train", "--resume", run.folder.name, *_more(config.length))
+        print(f"{run.folder} is finished: {config.length}; {more} goes on")
         return
     is_live = sys.stderr.isatty() and not plain
     if not is_live:
@@ -88,7 +133,7 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
             f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} goes on", file=sys.stderr
         )
     try:
-        with signals_insist(), ExitStack() as stack:
+        with locked(run.folder), signals_insist(), ExitStack() as stack:
             processes = workers or available_cores()
             selfplay = SelfPlayWork(config.game, config.selfplay)
             gradients = GradientWork(config.game, config.network.name, arguments_of(config))
@@ -103,9 +148,10 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
     except WorkerDiedError as error:
         print(f"tengen: {error}; {resuming} goes on", file=sys.stderr)
         raise typer.Exit(DIED) from None
+    play = command("play", config.game, "--opponent", f"zero:{run.folder}")
     print(
         f"{run.folder}: finished, {run.generation} generations in {run.elapsed / 60:.1f} minutes; "
-        f"tengen play {config.game} --opponent zero:{run.folder}, tengen report {run.folder.name}",
+        f"{play}, {command('report', run.folder.name)}",
         file=sys.stderr,
     )
 
@@ -123,8 +169,7 @@ def _watchers(run: "Run", is_live: bool, stack: ExitStack) -> "list[Watcher]":
     return watchers
 
 
-def _more(length: "Length") -> str:
+def _more(length: "Length") -> list[str]:
     """The options for a run that is twice as long."""
-    limits = [f"--minutes {2 * length.minutes:g}"] if length.minutes else []
-    limits += [f"--generations {2 * length.generations}"] if length.generations else []
-    return " ".join(limits)
+    limits = ["--minutes", f"{2 * length.minutes:g}"] if length.minutes else []
+    return limits + (["--generations", f"{2 * length.generations}"] if length.generations else [])

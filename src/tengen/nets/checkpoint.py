@@ -12,7 +12,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from tengen import files, games, nets
+from tengen import files, games, nets, sealed
 from tengen.errors import UserError
 from tengen.evaluators.card import read_card
 from tengen.nets.net import Net
@@ -34,16 +34,20 @@ def load_net(folder: Path) -> Net:
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
-    """A file that is there whole or not at all."""
+    """A file that is there whole or not at all, with its hash in the header."""
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    files.write_bytes(path, safetensors.torch.save(whole))
+    data = safetensors.torch.save(whole, {"sha256": sealed.BLANK})
+    files.write_bytes(path, sealed.seal(data))
 
 
-def load_tensors(path: Path) -> dict[str, Tensor]:
+def load_tensors(path: Path, advice: str = "put a copy back if you have one") -> dict[str, Tensor]:
+    """UserError if the file is damaged; it ends with the advice."""
+    data = files.read_bytes(path)
+    sealed.check(path, data, advice)
     try:
-        return safetensors.torch.load(files.read_bytes(path))
+        return safetensors.torch.load(data)
     except safetensors.SafetensorError as error:
-        raise UserError(f"{path} is damaged ({error}): remove it, and the run goes on from before") from None
+        raise UserError(f"{path} is damaged ({error}): {advice}") from None
 
 
 def with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

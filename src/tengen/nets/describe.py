@@ -70,21 +70,27 @@ class Description:
 
 def fitting(name: str, game: Game, given: dict[str, str]) -> tuple[Net, dict[str, Any]]:
     """The network for the game and all its settings; or one line that says why there is none."""
-    try:
-        with torch.device("meta"):  # takes no memory
-            parameters = inspect.signature(type(nets.make(name, game))).parameters
-            settings = {key: _value(key, text, parameters) for key, text in given.items()}
-            outline = nets.make(name, game, settings)
-    except AssertionError as error:
-        raise UserError(f"network '{name}' does not fit {game.name}: {error}") from None
-    if max(outline.planes) >= game.num_planes:
-        needs = f"it sees {max(outline.planes) + 1} planes and the game has {game.num_planes}"
-        raise UserError(f"network '{name}' does not fit {game.name}: {needs}")
-    if outline.num_parameters > MOST_PARAMETERS:
-        size = f"{outline.num_parameters:,} parameters, the most is {MOST_PARAMETERS:,}"
-        raise UserError(f"network '{name}' would have {size}: lower its settings")
+    parameters = inspect.signature(type(outline(name, game))).parameters
+    settings = {key: _value(key, text, parameters) for key, text in given.items()}
+    outline(name, game, settings)
     defaults = {key: parameter.default for key, parameter in parameters.items() if key != "game"}
     return nets.make(name, game, settings), defaults | settings
+
+
+def outline(name: str, game: Game, settings: dict[str, Any] | None = None) -> Net:
+    """The network without its numbers: it takes no memory. UserError if it does not fit or is too large."""
+    try:
+        with torch.device("meta"):
+            found = nets.make(name, game, settings)
+    except AssertionError as error:
+        raise UserError(f"network '{name}' does not fit {game.name}: {error}") from None
+    if max(found.planes) >= game.num_planes:
+        needs = f"it sees {max(found.planes) + 1} planes and the game has {game.num_planes}"
+        raise UserError(f"network '{name}' does not fit {game.name}: {needs}")
+    if found.num_parameters > MOST_PARAMETERS:
+        size = f"{found.num_parameters:,} parameters, the most is {MOST_PARAMETERS:,}"
+        raise UserError(f"network '{name}' would have {size}: lower its settings")
+    return found
 
 
 def _value(key: str, text: str, parameters: Mapping[str, inspect.Parameter]) -> int | float | str:

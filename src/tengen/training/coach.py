@@ -11,13 +11,13 @@ from tengen.evaluators.card import read_card
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.players.zero import find_network
-from tengen.training import replay as positions_files
+from tengen.training import manifest
 from tengen.training.exporting import export, with_precision
 from tengen.training.gate import Standing, judge
 from tengen.training.gradients import ComputeGradients
 from tengen.training.learner import Learner
 from tengen.training.measure import strength_of
-from tengen.training.playing import PlayShards, play
+from tengen.training.playing import PlayShards, play, stored
 from tengen.training.replay import Replay
 from tengen.training.run import Run, arguments_of
 from tengen.training.watch import Watcher
@@ -27,7 +27,7 @@ def train(run: Run, play_shards: PlayShards, compute_gradients: ComputeGradients
     """Goes on with a run to its end. The two functions have shards played and gradients computed, somewhere;
     `watcher` looks on."""
     game = games.find(run.config.game)
-    learner, replay, standing = start_or_resume(run, game)
+    learner, replay, standing = start_or_resume(run, game, play_shards, watcher)
     config, generation, elapsed = run.config, run.generation + 1, run.elapsed
     is_last = run.is_finished
     while not is_last:
@@ -70,12 +70,14 @@ def train(run: Run, play_shards: PlayShards, compute_gradients: ComputeGradients
         standing.save(run.checkpoint(generation))
         training = {"minutes": round(elapsed / 60, 1), "positions": replay.total, "config": asdict(config)}
         card = replace(exports.card, strength=strength, training=training)
-        run.save_checkpoint(generation, exports.networks, card, standing.champion)
+        run.save_checkpoint(generation, exports.networks, card, standing.champion, metrics)
         watcher.finished(metrics)
         generation += 1
 
 
-def start_or_resume(run: Run, game: Game) -> tuple[Learner, Replay, Standing]:
+def start_or_resume(
+    run: Run, game: Game, play_shards: PlayShards, watcher: Watcher
+) -> tuple[Learner, Replay, Standing]:
     """The learner, the window and the gate as the last complete generation left them."""
     config = run.config
     name, settings = config.network.name, arguments_of(config)
@@ -84,16 +86,15 @@ def start_or_resume(run: Run, game: Game) -> tuple[Learner, Replay, Standing]:
     if run.generation < 0:
         if config.network.start:
             learner.begin_with(load_net(find_network(config.network.start)))
-        config, _ = with_precision(config, game, learner)
-        run.configure(config)
+        run.configure(config := with_precision(config, game, learner))  # once, before anything depends on it
         exports = export(run, config, game, learner, replay, generation=0)
         run.save_checkpoint(0, exports.networks, exports.card, champion=0)
         return learner, replay, Standing()
-    learner.load(run.checkpoint(run.generation) / "weights.safetensors")
+    learner.load(run.checked_weights(run.generation))
     for generation in range(1, run.generation + 1):
-        numbers = range(config.selfplay.num_shards)
-        replay.add([positions_files.load(run.shard(generation, number)) for number in numbers])
+        replay.add(stored(run, generation, play_shards, watcher))
     standing = Standing.load(run.checkpoint(run.generation)) if run.generation else Standing()
+    manifest.check(run.checkpoint(standing.champion))
     if not (run.folder / "best").exists():  # killed while a new champion took its place
         run.promote(standing.champion, read_card(run.checkpoint(standing.champion)))
     return learner, replay, standing

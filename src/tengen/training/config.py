@@ -6,6 +6,7 @@ Each comment is the setting's unit and reason; the file that a run keeps of its 
 """
 
 import inspect
+import json
 import math
 import re
 import tomllib
@@ -132,6 +133,17 @@ class Length:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A setting that is not what the run began with; changes.py makes them."""
+
+    generation: int  # the first that is made with it
+    setting: str  # section.key
+    before: str
+    after: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Config:
     game: str
     seed: int = 0
@@ -142,6 +154,7 @@ class Config:
     learner: Learner = field(default_factory=Learner)
     gate: Gate = field(default_factory=Gate)
     measure: Measure = field(default_factory=Measure)
+    changes: tuple[Change, ...] = ()  # oldest first
 
 
 SECTIONS: dict[str, Any] = {
@@ -201,6 +214,36 @@ LEAST = {  # where 0 makes no sense
     "measure.simulations": 2,
 }
 RENAMED = {"learner.threads": "learner.parts"}  # what runs made before say, and what it is now
+MOST = {  # where more would crash, or never end
+    "length.minutes": 10_000_000,
+    "length.generations": 1_000_000,
+    "network.channels": 4096,
+    "network.blocks": 1000,
+    "selfplay.games": 10_000_000,
+    "selfplay.games_a_shard": 1_000_000,
+    "selfplay.at_once": 65_536,
+    "selfplay.simulations": 1_000_000,
+    "selfplay.simulations_rise": 1_000_000,
+    "selfplay.fast_simulations": 1_000_000,
+    "selfplay.random_opening_plies": 10_000,
+    "selfplay.considered": 100_000,
+    "selfplay.temperature_plies": 1_000_000,
+    "selfplay.cache_positions": 100_000_000,
+    "replay.least_positions": 1_000_000_000,
+    "learner.batch_size": 65_536,
+    "learner.passes": 10_000,
+    "learner.learning_rate": 100,
+    "learner.parts": 1024,
+    "gate.games": 100_000,
+    "gate.simulations": 1_000_000,
+    "gate.rollouts": 100_000_000,
+    "measure.every": 1_000_000,
+    "measure.positions": 1_000_000,
+    "measure.simulations": 1_000_000,
+    "measure.games": 100_000,
+}
+MOST_ANYWHERE = 1_000_000_000  # of settings that are not in the table
+MOST_SEED = 2**31 - 1
 SHARES = (  # at most 1
     "selfplay.full_share",
     "selfplay.discount",
@@ -215,7 +258,7 @@ SHARES = (  # at most 1
 
 def load(game: str, settings: Iterable[str] = (), seed: int = 0, preset: str | None = None) -> Config:
     """The defaults, then the file of the game if there is one, a preset, and each `section.key=value`."""
-    config = Config(game, seed)
+    config = Config(game, _seed(seed))
     file = CONFIGS / f"{game}.toml"
     if file.is_file():
         config = from_toml(file.read_text(encoding="utf-8"), config, file.name)
@@ -226,12 +269,17 @@ def load(game: str, settings: Iterable[str] = (), seed: int = 0, preset: str | N
         section, _, key = name.partition(".")
         config = _with(config, section, key, value)
     for setting in settings:
-        name, equals, text = setting.partition("=")
-        section, dot, key = name.strip().partition(".")
-        if not (equals and dot):
-            raise UserError(f"--set is section.key=value, got '{setting}'")
-        config = _with(config, section, key, text.strip())
+        config = with_setting(config, setting)
     return config
+
+
+def with_setting(config: Config, setting: str) -> Config:
+    """The settings with one of them changed: `section.key=value`."""
+    name, equals, text = setting.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not (equals and dot):
+        raise UserError(f"--set is section.key=value, got '{setting}'")
+    return _with(config, section, key, text.strip())
 
 
 def from_toml(text: str, base: Config, name: str) -> Config:
@@ -241,8 +289,14 @@ def from_toml(text: str, base: Config, name: str) -> Config:
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{name}: {error}") from None
     for section, entries in tables.items():
-        if section in ("game", "seed"):
-            base = replace(base, **{section: entries})
+        if section == "game":
+            base = replace(base, game=str(entries))
+            continue
+        if section == "seed":
+            base = replace(base, seed=_seed(entries))
+            continue
+        if section == "changes":
+            base = replace(base, changes=_changes(name, entries))
             continue
         if not isinstance(entries, dict):
             raise UserError(f"{name}: expected [{section}], got {section} = {entries}")
@@ -252,13 +306,31 @@ def from_toml(text: str, base: Config, name: str) -> Config:
     return base
 
 
+def is_complete(text: str) -> bool:
+    """Does a file that a run keeps reach to the last setting? One that is cut short does not."""
+    section, kind = list(SECTIONS.items())[-1]
+    return text.endswith("\n") and fields(kind)[-1].name in tomllib.loads(text).get(section, {})
+
+
+def from_dict(settings: dict[str, Any]) -> Config:
+    """What dataclasses.asdict made of it, as on a card."""
+    config = Config(str(settings["game"]), _seed(settings["seed"]))
+    for section in SECTIONS:
+        for key, value in settings[section].items():
+            config = _with(config, section, key, value)
+    return replace(config, changes=_changes("the card", list(settings.get("changes", []))))
+
+
 def to_toml(config: Config) -> str:
     """All settings, as a file; each with its comment."""
-    lines = [f'game = "{config.game}"', f"seed = {config.seed}"]
+    lines = [f"game = {_literal(config.game)}", f"seed = {config.seed}"]
     for section, kind in SECTIONS.items():
         lines += ["", f"[{section}]"]
         settings, why = asdict(getattr(config, section)), reasons(kind)
         lines += [f"{key} = {_literal(value)}  # {why[key]}" for key, value in settings.items()]
+    for change in config.changes:
+        lines += ["", "[[changes]]"]
+        lines += [f"{key} = {_literal(value)}" for key, value in asdict(change).items()]
     return "\n".join(lines) + "\n"
 
 
@@ -293,7 +365,7 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
         if str(value).lower() not in ("true", "false"):
             raise UserError(f"{name} is true or false, got '{value}'")
         return str(value).lower() == "true"
-    least, most = LEAST.get(name, 0), 1 if name in SHARES else 1e12
+    least, most = LEAST.get(name, 0), 1 if name in SHARES else MOST.get(name, MOST_ANYWHERE)
     wanted = {int: "a whole number", float: "a number", str: "text"}[kind]
     try:
         if isinstance(value, bool) or (kind is int and isinstance(value, float)):
@@ -301,14 +373,36 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
         number = kind(value)
     except (TypeError, ValueError):
         raise UserError(f"{name} is {wanted}, got '{value}'") from None
-    if kind is not str and not least <= number <= most:
-        span = f"from {least} to 1" if most == 1 else f"from {least} up"
-        raise UserError(f"{name} is {wanted} {span}, got {value}")
+    if kind is str:
+        if not str(number).isprintable():
+            raise UserError(f"{name} is {wanted} on one line, got {number!r}")
+    elif not number >= least or (math.isinf(number) and most > 1):  # not "number < least": NaN is neither
+        raise UserError(f"{name} is {wanted} from {least} {'to 1' if most == 1 else 'up'}, got {value}")
+    elif number > most:
+        raise UserError(f"{name} is {wanted} from {least} to {most:,}, got {value}")
     return number
+
+
+def _seed(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_SEED:
+        raise UserError(f"seed is a whole number from 0 to {MOST_SEED:,}, got {value}")
+    return value
+
+
+def _changes(name: str, entries: Any) -> tuple[Change, ...]:
+    kinds = get_type_hints(Change)
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict)
+        and entry.keys() == kinds.keys()
+        and all(isinstance(entry[key], kind) for key, kind in kinds.items())
+        for entry in entries
+    ):
+        raise UserError(f"{name}: expected [[changes]] with {', '.join(kinds)}")
+    return tuple(Change(**entry) for entry in entries)
 
 
 def _literal(value: object) -> str:
     """As TOML spells it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)

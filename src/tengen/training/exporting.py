@@ -1,10 +1,11 @@
 """The files of a checkpoint: the weights to go on learning, two exports to play with, and the card."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from tengen.errors import UserError
 from tengen.evaluators.agreement import agreement
 from tengen.evaluators.card import Card, Precision, hash_of
 from tengen.evaluators.onnx import NetworkFile
@@ -13,6 +14,7 @@ from tengen.evaluators.samples import random_planes
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes
 from tengen.nets.export import to_int8, to_onnx
+from tengen.training.changes import changed
 from tengen.training.config import Config
 from tengen.training.learner import Learner
 from tengen.training.replay import Replay
@@ -66,15 +68,20 @@ def export(
     return Exports(card, networks, notes | {"precision": precision})
 
 
-def with_precision(config: Config, game: Game, learner: Learner) -> tuple[Config, str]:
-    """The settings with "auto" made int8 or fp32 by a probe of this machine, and why."""
+def with_precision(config: Config, game: Game, learner: Learner) -> Config:
+    """The settings with "auto" made int8 or fp32 by a probe of this machine; the reason is in the changes."""
     if config.selfplay.precision != "auto":
-        return config, f"{config.selfplay.precision} was asked for"
+        return config
     planes = sample_planes(game, Replay(config.replay), [config.seed, 0, 3])
     fp32 = to_onnx(learner.player, planes[:256])
     seen = np.ascontiguousarray(planes[:, learner.player.planes])
     found = probe(fp32, to_int8(fp32, seen), seen)
-    return replace(config, selfplay=replace(config.selfplay, precision=found.precision)), found.reason
+    if not found.is_conclusive:
+        raise UserError(
+            f"whether int8 works here could not be found out ({found.reason}): "
+            "try again, or choose by --set selfplay.precision=fp32"
+        )
+    return changed(config, [f"selfplay.precision={found.precision}"], generation=0, why=found.reason)
 
 
 def sample_planes(game: Game, replay: Replay, seed: list[int]) -> Planes:

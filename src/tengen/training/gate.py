@@ -2,10 +2,11 @@
 
     always     every new network is the champion at once (AlphaZero)
     champion   if it beats the champion by a win rate (AlphaGo Zero)
-    rising     if it does better than any before it against UCT with random playouts, whose simulations rise
-               when it loses badly
+    rising     if it sets a new record against UCT with random playouts. When UCT loses badly, it gets more
+               simulations and the record starts anew; the champion stays until the new record is beaten
 
-Draws count half, and only who wins more games than it loses can pass: a match of draws promotes nobody.
+Draws count half. The champion is beaten only by who wins more games than it loses: a match of draws promotes
+nobody. A record needs no majority: a weak network's first points against UCT are one.
 """
 
 import json
@@ -20,9 +21,10 @@ from tengen.players.player import Player
 from tengen.players.zero import Zero
 from tengen.training.config import Config, Gate
 from tengen.training.exporting import Exports
+from tengen.training.manifest import GATE
 from tengen.training.run import Run
 
-FILE = "gate.json"
+FILE = GATE
 LOSES_BADLY = 0.1  # the score of UCT at which it gets more simulations
 
 
@@ -68,9 +70,8 @@ def decide(
     rollouts = before.rollouts or settings.rollouts
     with players.find(f"uct:sims={rollouts}", game) as opponent:
         match = play_duel(game, new, opponent, settings.games, seed)
-    passes = match.score > before.record and match.wins > match.losses
     standing = Standing(
-        champion=generation if passes else before.champion,
+        champion=generation if match.score > before.record else before.champion,
         rollouts=rollouts,
         record=max(before.record, match.score),
     )

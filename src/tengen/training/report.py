@@ -21,7 +21,7 @@ from tengen.training.curves import (
     percent,
 )
 from tengen.training.run import Run
-from tengen.training.watch import strengths
+from tengen.training.watch import rate, strengths
 
 WIDE = (944, 380)  # pixels
 X_NAME = "minutes of work"
@@ -148,12 +148,11 @@ def _other_charts(lines: list[Line]) -> list[str]:
         chart("Loss of the plies left", "", {"": lambda line: line["learner"]["plies_left"]}),
         chart("Entropy of the policies", "bits", {"": lambda line: line["selfplay"]["entropy"]}),
         chart(
-            "Games a second", "of self-play", {"": lambda line: _played(line, "games") / _seconds(line)},
+            "Games a second", "of self-play", {"": lambda line: _rate(line, "games")},
             from_zero=True,
         ),
         chart(
-            "Simulations a second", "of self-play",
-            {"": lambda line: _played(line, "simulations") / _seconds(line)},
+            "Simulations a second", "of self-play", {"": lambda line: _rate(line, "simulations")},
             from_zero=True,
         ),
         chart(
@@ -196,8 +195,10 @@ def _played(line: Line, key: str) -> float:
     return float(line["selfplay"][key])
 
 
-def _seconds(line: Line) -> float:
-    return max(_played(line, "seconds"), 1e-9)
+def _rate(line: Line, what: str) -> float:
+    if not (found := rate(line["selfplay"], what)):
+        raise KeyError(what)
+    return found
 
 
 def _figures(lines: list[Line]) -> Iterable[str]:

@@ -1,14 +1,16 @@
 """A run is a folder. Every file is there whole or not at all, so it can be killed at any moment and go on.
 
-    config.toml                        every setting
+    config.toml                        every setting, and which of them changed when
     metrics.jsonl                      a line for each generation, written just before its card
-    replay/0007/shard-000.safetensors  the games of generation 7
+    replay/0007/shard-000.safetensors  the games of generation 7, and statistics of them
     checkpoints/0007/                  what was learned from them; 0000 is random
         weights.safetensors            to go on learning (kept for the last two and the champion)
         net.onnx int8.onnx card.json   to play
         gate.json                      who is champion now
+        manifest.json                  hashes of these files, and the line of metrics
     games/0007.txt                     one of them, to look at
     best/                              a copy of the champion's files to play
+    .lock                              keeps a second process away while one works
 
 Generation g + 1 plays with checkpoint g and learns to become checkpoint g + 1, whose card is written last:
 the highest card says where the run stands.
@@ -21,14 +23,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tengen import files
+from tengen import files, sealed
+from tengen.command_line import command
 from tengen.errors import UserError
 from tengen.evaluators.card import FILES, Card, read_card, read_network
 from tengen.games.game import Game
 from tengen.players.zero import Zero
-from tengen.training.config import Config, from_toml, to_toml
+from tengen.training import changes, manifest
+from tengen.training.config import Config, from_dict, from_toml, is_complete, to_toml
 
 WEIGHTS = "weights.safetensors"
+EDITING = "# Made by tengen, which notices an edit: --resume NAME --set section.key=value changes a setting."
 PARTS = {"generation", "elapsed", "selfplay", "learner", "replay", "strength"}  # of a line of metrics
 KEPT_WEIGHTS = 2  # the newest checkpoints that can be learned on from
 
@@ -41,11 +46,8 @@ class Run:
 
     @classmethod
     def create(cls, folder: Path, config: Config) -> "Run":
-        """A new run; UserError if there is one already."""
-        if (folder / "config.toml").exists():
-            raise UserError(
-                f"{folder} is a run already: tengen train --resume {folder.name}, or another name"
-            )
+        """A new run; UserError if there is one already. Nothing checks the settings here: checks.py does."""
+        cls.refuse_if_there(folder)
         try:
             (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -54,20 +56,53 @@ class Run:
         run.configure(config)
         return run
 
+    @staticmethod
+    def refuse_if_there(folder: Path) -> None:
+        """UserError if the folder is a run already."""
+        if (folder / "config.toml").exists():
+            resume = command("train", "--resume", folder.name)
+            raise UserError(f"{folder} is a run already: {resume}, or another name")
+
     @classmethod
     def open(cls, folder: Path) -> "Run":
-        if not (folder / "config.toml").is_file():
-            raise UserError(f"no run in {folder}: tengen runs lists those there are")
-        return cls(folder)
+        """A run that is there. Settings that are lost are taken from the newest card."""
+        run = cls(folder)
+        if (folder / "config.toml").is_file():
+            return run
+        if run.generation < 0:
+            raise UserError(f"no run in {folder}: {command('runs')} lists those there are")
+        settings = read_card(run.checkpoint(run.generation)).training.get("config")
+        if settings is None:
+            raise UserError(f"{folder / 'config.toml'} is missing: put a copy back if you have one")
+        run.configure(from_dict(settings))
+        return run
 
     @property
     def config(self) -> Config:
-        text = files.read_bytes(self.folder / "config.toml").decode("utf-8", "replace")
-        return from_toml(text, Config(""), "config.toml")
+        path = self.folder / "config.toml"
+        data = files.read_bytes(path)
+        advice = "remove it, and it is made again from the newest checkpoint"
+        edit = command("train", "--resume", self.folder.name, "--set", "SECTION.KEY=VALUE")
+        sealed.check(path, data, f"{advice}; {edit} changes a setting")
+        config = from_toml(text := data.decode("utf-8", "replace"), Config(""), "config.toml")
+        if not sealed.is_sealed(data) and not is_complete(text):  # of an older version, or cut short
+            raise UserError(f"{path} is cut short: {advice}")
+        return config
 
     def configure(self, config: Config) -> None:
         """Keeps the settings."""
-        files.write_text(self.folder / "config.toml", to_toml(config))
+        game, rest = to_toml(config).split("\n", 1)
+        text = (
+            f'{game}\n{EDITING}\n# sha256 = "{sealed.BLANK}"\n{rest}'  # near the top: not lost with the end
+        )
+        files.write_bytes(self.folder / "config.toml", sealed.seal(text.encode("utf-8")))
+
+    def reconfigure(self, config: Config) -> None:
+        """Other settings from the next generation on. Games that were played for it with the old ones go."""
+        if changes.changes_games(self.config, config):
+            for shard in self.shard(self.generation + 1, 0).parent.glob("*"):
+                shard.unlink()
+        self.configure(config)
 
     def checkpoint(self, generation: int) -> Path:
         return self.folder / "checkpoints" / f"{generation:04}"
@@ -81,17 +116,37 @@ class Run:
         cards = (self.folder / "checkpoints").glob("[0-9]*/card.json")
         return max((int(card.parent.name) for card in cards), default=-1)
 
-    def save_checkpoint(self, generation: int, networks: dict[str, bytes], card: Card, champion: int) -> None:
+    def save_checkpoint(
+        self,
+        generation: int,
+        networks: dict[str, bytes],
+        card: Card,
+        champion: int,
+        metrics: dict[str, Any] | None = None,
+    ) -> None:
         """The files to play, the card last. Then a new champion takes its place, and older weights go."""
         folder = self.checkpoint(generation)
-        for precision, data in networks.items():
-            files.write_bytes(folder / FILES[precision], data)
-        files.write_text(folder / "card.json", card.to_text())
+        contents = {FILES[precision]: data for precision, data in networks.items()}
+        for name, data in contents.items():
+            files.write_bytes(folder / name, data)
+        contents["card.json"] = card.to_text().encode("utf-8")
+        manifest.write(folder, metrics, contents)
+        files.write_bytes(folder / "card.json", contents["card.json"])
         if champion == generation:
             self.promote(generation, card)
         for old in range(generation - KEPT_WEIGHTS + 1):
             if old != champion:
                 (self.checkpoint(old) / WEIGHTS).unlink(missing_ok=True)
+
+    def checked_weights(self, generation: int) -> Path:
+        """The weights of a checkpoint; UserError if they, or other files of it, are damaged or missing."""
+        folder = self.checkpoint(generation)
+        path = folder / WEIGHTS
+        manifest.check(folder)
+        if not path.is_file():
+            raise UserError(f"{path} is missing: {manifest.advice(folder)}")
+        sealed.check(path, files.read_bytes(path), manifest.advice(folder))
+        return path
 
     def save_sample(self, generation: int, game: str) -> None:
         """A game of the generation, to look at."""
@@ -101,6 +156,7 @@ class Run:
     def player(self, generation: int, game: Game, sims: int) -> Zero:
         """The network of a checkpoint, with a search."""
         folder = self.checkpoint(generation)
+        manifest.check(folder)
         return Zero.of(game, read_network(folder), read_card(folder), sims)
 
     def promote(self, generation: int, card: Card) -> None:
@@ -120,19 +176,26 @@ class Run:
         shutil.rmtree(old, ignore_errors=True)
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The lines of the complete generations."""
+        """The lines of the complete generations. If the file is lost, the checkpoints know them."""
         path = self.folder / "metrics.jsonl"
+        complete = self.generation
+        kept = {number: manifest.metrics_of(self.checkpoint(number)) for number in range(1, complete + 1)}
         if not path.exists():
-            return []
+            return [line for line in kept.values() if line]
         try:
             lines = [json.loads(line) for line in files.read_bytes(path).decode("utf-8").splitlines()]
             for number, line in enumerate(lines, start=1):
                 if missing := PARTS - line.keys():
                     raise ValueError(f"line {number} has no {', '.join(sorted(missing))}")
-            complete = self.generation
-            return [line for line in lines if line["generation"] <= complete]
+            lines = [line for line in lines if line["generation"] <= complete]
+            found = {line["generation"]: line for line in lines}
+            for number, line in kept.items():
+                if line and found.get(number) != line:
+                    raise ValueError(f"generation {number} is not what its checkpoint says")
         except (ValueError, TypeError, AttributeError) as error:
-            raise UserError(f"{path} is damaged: {error}") from None
+            again = ": remove it, and it is made again" if any(kept.values()) else ""
+            raise UserError(f"{path} is damaged: {error}{again}") from None
+        return lines
 
     @property
     def elapsed(self) -> float:

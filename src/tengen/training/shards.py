@@ -29,6 +29,7 @@ class ShardTask:
     games: int
     seed: tuple[int, ...]
     file: Path  # where its positions go
+    settings: SelfPlay | None = None  # those of its generation; without, the worker's
 
     def __str__(self) -> str:
         return f"shard {self.file.stem} of generation {self.file.parent.name}"
@@ -49,20 +50,19 @@ class SelfPlayWork:
         pass
 
     def __call__(self, task: ShardTask) -> dict[str, Any]:
-        game = games.find(self._game)
+        game, settings = games.find(self._game), task.settings or self._settings
         evaluator = CachedEvaluator(
             self._network(game, task),
             game,
-            self._settings.cache_positions,
+            settings.cache_positions,
             sees_last_move=LAST_MOVE in read_card(task.checkpoint).planes,
         )
-        judge = SeesWins(evaluator, game, self._settings.discount) if self._settings.see_wins else evaluator
-        positions, stats = play_shard(
-            game, judge, self._settings, task.simulations, task.games, list(task.seed)
-        )
+        judge = SeesWins(evaluator, game, settings.discount) if settings.see_wins else evaluator
+        positions, stats = play_shard(game, judge, settings, task.simulations, task.games, list(task.seed))
+        found = {**asdict(stats), "positions": len(positions), "hit_rate": evaluator.hit_rate}
         task.file.parent.mkdir(parents=True, exist_ok=True)
-        replay.save(task.file, positions)
-        return {**asdict(stats), "positions": len(positions), "hit_rate": evaluator.hit_rate}
+        replay.save(task.file, positions, found)
+        return found
 
     def _network(self, game: Game, task: ShardTask) -> Evaluator:
         if self._settings.device != "cpu":

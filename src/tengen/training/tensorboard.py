@@ -18,7 +18,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignor
 
 from tengen.errors import UserError
 from tengen.training.run import Run
-from tengen.training.watch import Phase
+from tengen.training.watch import Phase, rate
 
 if TYPE_CHECKING:
     from tengen.training.learner import Losses
@@ -91,11 +91,10 @@ def scalars(metrics: dict[str, Any]) -> dict[str, float]:
     """What is drawn of a generation: tags with their numbers."""
     played, replay = metrics["selfplay"], metrics["replay"]
     found = {"replay/window": replay["window"], "replay/total": replay["total"]}
-    if games := played.get("games"):  # none if all were on the disk already
-        seconds = max(played["seconds"], 1e-9)
+    if played.get("games") and rate(played, "games"):  # none if all were on the disk already
+        found |= {f"selfplay/{what}_per_second": rate(played, what) for what in ("games", "simulations")}
+    if games := played.get("games"):
         found |= {
-            "selfplay/games_per_second": games / seconds,
-            "selfplay/simulations_per_second": played["simulations"] / seconds,
             "selfplay/positions": played["positions"],
             "selfplay/first_player_wins": played["first_wins"] / games,
             "selfplay/draws": played["draws"] / games,

@@ -55,6 +55,13 @@ class Watchers:
             watcher.finished(metrics)
 
 
+def rate(played: dict[str, Any], what: str) -> float:
+    """Games, positions or simulations a second, of a line's self-play; 0 if all were on the disk already."""
+    if f"{what}_per_second" in played:
+        return float(played[f"{what}_per_second"])
+    return float(played[what] / max(played["seconds"], 1e-9))  # a line of an older version
+
+
 @dataclass(frozen=True)
 class Share:
     """From 0 to 1: how often a network does well, with the 95 % interval where it is known."""

@@ -1,0 +1,71 @@
+"""Can a run with these settings be made here? All is asked before the first file is written."""
+
+from tengen import games
+from tengen.arena.referee import check_players
+from tengen.errors import UserError
+from tengen.games.game import Game
+from tengen.nets.checkpoint import load_net
+from tengen.nets.describe import outline
+from tengen.nets.evaluator import find_device
+from tengen.players.zero import find_network
+from tengen.training.config import Config
+from tengen.training.playing import MOST_RISE
+from tengen.training.run import settings_of
+
+MOST_BYTES = 32 << 30  # of one thing in memory, by a rough count: more is a mistake, not a machine
+GIGABYTE = 1e9
+
+
+def check(config: Config) -> None:
+    """UserError if the game, the network, the one to start with, a device or an opponent is not possible."""
+    game = games.find(config.game)
+    for device in (config.selfplay.device, config.learner.device):
+        find_device(device)
+    _check_network(config, game)
+    _check_memory(config, game)
+    _check_opponents("measure.opponents", game, config.measure.opponents.split())
+    if config.gate.kind == "rising":
+        _check_opponents("gate.rollouts", game, [f"uct:sims={config.gate.rollouts}"])
+
+
+def _check_network(config: Config, game: Game) -> None:
+    settings = {key: value for key, value in settings_of(config).items() if key != "name"}
+    wanted = {
+        name: tuple(tensor.shape)
+        for name, tensor in outline(config.network.name, game, settings).state_dict().items()
+    }
+    if config.network.start:
+        weights = load_net(find_network(config.network.start)).state_dict()
+        found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+        differing = [name for name in wanted | found if wanted.get(name) != found.get(name)]
+        if differing:
+            first = differing[0]
+            there, here = found.get(first, "missing"), wanted.get(first, "missing")
+            raise UserError(
+                "these weights do not fit the network of this run: "
+                f"{first} is {there} in {config.network.start}, {here} here"
+            )
+
+
+def _check_memory(config: Config, game: Game) -> None:
+    """The largest arrays, by their settings."""
+    selfplay, learner, network = config.selfplay, config.learner, config.network
+    most_simulations = max(selfplay.simulations * (MOST_RISE if selfplay.simulations_rise else 1), 1)
+    node = 2 * game.state_size + 12 * game.num_actions
+    layers = 2 * network.blocks + 2 if network.name == "anysize" else 12
+    width = network.channels if network.name == "anysize" else 128
+    needs = {
+        "selfplay.cache_positions": selfplay.cache_positions * (4 * game.num_actions + 32),
+        "selfplay.at_once with so many simulations": selfplay.at_once * most_simulations * node,
+        "learner.batch_size": learner.batch_size * width * layers * game.rows * game.cols * 4 * 3,
+    }
+    for name, needed in needs.items():
+        if needed > MOST_BYTES:
+            raise UserError(f"{name} would need about {needed / GIGABYTE:,.0f} GB of memory: lower it")
+
+
+def _check_opponents(name: str, game: Game, specs: list[str]) -> None:
+    try:
+        check_players(game, specs)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
