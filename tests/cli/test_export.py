@@ -1,6 +1,8 @@
 """`tengen export`: what is given away plays without the run, and other runs can begin with it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,21 @@ def test_other_runs_begin_with_its_weights_on_another_board(folder: Path) -> Non
 def test_mistakes_are_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     done = tengen(*arguments, cwd=folder)
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_pytorch_it_says_what_it_needs(folder: Path) -> None:
+    code = (
+        "import sys, importlib.util\nfind = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *more: None if name == 'torch' else find(name, *more)\n"
+        "sys.modules['torch'] = None\nsys.argv = ['tengen', 'export', 'small', 'other']\n"
+        "from tengen.cli import main\nmain()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("tengen: tengen export needs: pip install ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_person_is_no_opponent_and_nothing_is_written(folder: Path) -> None:
+    done = tengen("export", "small", "third", "--opponents", "human", cwd=folder)
+    assert done.returncode == 2 and "a person has no place in a match" in done.stderr
+    assert not (folder / "third").exists()

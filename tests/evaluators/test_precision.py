@@ -62,3 +62,14 @@ def test_fp32_asks_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delattr(precision, "probe")
     card = Card("tictactoe", {}, (0, 1), 1, 0.97, "fp32")
     assert precision_here(folder, card, GAME, folder / "memory.json") == "fp32"
+
+
+def test_a_probe_that_found_out_nothing_is_not_remembered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = Probe(False, None, None, None, None, None, "the process did not answer", is_conclusive=False)
+    memory = folder / "memory.json"
+    monkeypatch.setattr(precision, "probe", lambda *_: hung)
+    assert precision_here(folder, card_of(), GAME, memory) == "fp32" and not memory.exists()
+    monkeypatch.setattr(precision, "probe", lambda *_: FAST)
+    assert precision_here(folder, card_of(), GAME, memory) == "int8"

@@ -168,3 +168,25 @@ def test_the_child_imports_neither_numba_nor_torch() -> None:
     code = "import sys, tengen.evaluators.probe\nprint(*{'numba', 'torch', 'onnxruntime'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.stdout == "onnxruntime\n", found.stderr
+
+
+def test_busy_processes_beside_it_change_nothing() -> None:
+    """Of a network that is hardly faster in int8, two to a core: by the clock the two would differ by chance."""
+    game = games.find("tictactoe")
+    planes = random_planes(game, MOST_POSITIONS)
+    net = nets.make("anysize", game, {"channels": 8, "blocks": 2}).eval()
+    seen = np.ascontiguousarray(planes[:, net.planes])
+    fp32 = to_onnx(net, planes)
+    int8 = to_int8(fp32, seen)
+    alone = probe(fp32, int8, seen)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        beside = probe(fp32, int8, seen)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert alone.runs and beside.runs and alone.precision == beside.precision
+    assert alone.fp32_rate and alone.int8_rate and beside.fp32_rate and beside.int8_rate
+    ratios = [found.int8_rate / found.fp32_rate for found in (alone, beside)]  # type: ignore[operator]
+    assert ratios[1] == pytest.approx(ratios[0], rel=0.2)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,3 +123,55 @@ def test_a_search_sees_wins_if_its_network_was_trained_so() -> None:
     assert seen.logits.argmax() == position.game.moves.action("e1")
     assert seen.values[0] == np.float32(card.discount)
     assert judge_of(evaluator, replace(card, sees_wins=False), position.game) is evaluator
+
+
+def folder_with(tmp_path: Path, folder: Path, data: bytes | None = None, **changes: Any) -> Path:
+    """A network whose card has the right hash, with other content."""
+    card = json.loads((folder / "best" / "card.json").read_text())
+    data = data if data is not None else (folder / "best" / "net.onnx").read_bytes()
+    (tmp_path / "net.onnx").write_bytes(data)
+    (tmp_path / "card.json").write_text(json.dumps(card | {"hashes": {"fp32": hash_of(data)}} | changes))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"planes": [0, 1, 99]}, "card.json names plane 99, counted from 0; connect4 has 4"),
+        ({"planes": [0, 1]}, "net.onnx is not a network for connect4: "),
+        ({"planes": []}, "card.json is not a network's card: planes cannot be ()"),
+        ({"planes": [0, -1]}, "planes cannot be (0, -1)"),
+        ({"planes": [0, "1"]}, "planes cannot be (0, '1')"),
+        ({"planes": 3}, "card.json is not a network's card"),
+        ({"precision": "int4"}, "precision cannot be 'int4'"),
+        ({"discount": "much"}, "discount cannot be 'much'"),
+        ({"discount": float("nan")}, "discount cannot be nan"),
+        ({"search": "minimax"}, "search cannot be 'minimax'"),
+        ({"c_scale": None}, "c_scale cannot be None"),
+        ({"hashes": []}, "hashes cannot be []"),
+        ({"surprise": 1}, "card.json is not a network's card"),
+    ],
+)
+def test_a_card_that_makes_no_sense_is_refused(
+    folder: Path, tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UserError) as error:
+        zero(folder_with(tmp_path, folder, **changes))
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_file_that_is_no_network_of_the_game_is_refused(folder: Path, tmp_path: Path) -> None:
+    """Its hash is right."""
+    other = games.find("gomoku9")
+    planes = np.zeros((4, *other.planes_shape), np.float32)
+    net = nets.make("anysize", other, {"channels": 8, "blocks": 2}).eval()
+    fully_connected = nets.make("mnk", other).eval()
+    for data, seen in (
+        (b"", [0, 1, 3]),
+        (b"no network", [0, 1, 3]),
+        (to_onnx(net, planes), list(net.planes)[:3]),
+        (to_onnx(fully_connected, planes), list(fully_connected.planes)),
+    ):
+        with pytest.raises(UserError, match=r"net\.onnx is not a network for connect4: ") as error:
+            zero(folder_with(tmp_path, folder, data, planes=seen))
+        assert "\n" not in str(error.value)

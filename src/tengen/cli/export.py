@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from tengen.command_line import command
+from tengen.errors import MissingExtraError, UserError
+
 AVERAGE = "average."  # of the names of the weights that play
 
 
@@ -22,10 +25,15 @@ def export(
     weights: Annotated[bool, typer.Option(help="With the weights, to begin other runs with.")] = True,
 ) -> None:
     """Measure a run's champion and write it to a folder: zero:FOLDER plays it, without the run."""
+    from tengen.cli.train import can_train
+
+    if not can_train():
+        raise MissingExtraError("tengen export", "train")
+
     from tengen import files
     from tengen import games as rules
+    from tengen.arena.referee import check_players
     from tengen.cli.runs import run_folder
-    from tengen.errors import UserError
     from tengen.evaluators.card import FILES, read_card, read_network
     from tengen.players.zero import find_network
     from tengen.training.config import Measure
@@ -38,6 +46,7 @@ def export(
     source = find_network(str(run.folder))
     card, game = read_card(source), rules.find(run.config.game)
     against = run.config.measure.opponents if opponents is None else opponents
+    check_players(game, against.split())
     settings = Measure(positions=positions, simulations=sims, opponents=against, games=games)
     print(f"measuring generation {card.generation} of {name}", file=sys.stderr)
     strength = measure(settings, game, read_network(source), card)
@@ -59,14 +68,17 @@ def export(
             if isinstance(found, dict) or what == "score"
         )
         print(f"  {group}: {', '.join(shares)}")
+    print(f"play it: {command('play', game.name, '--opponent', f'zero:{folder}')}", file=sys.stderr)
 
 
 def _copy_average(source: Path, target: Path) -> None:
     """The weights that play, without the learner's memory, which is three times as large."""
     import safetensors.numpy
 
-    from tengen import files
+    from tengen import files, sealed
 
-    tensors = safetensors.numpy.load(files.read_bytes(source))
+    data = files.read_bytes(source)
+    sealed.check(source, data, "put a copy back if you have one, or export with --no-weights")
+    tensors = safetensors.numpy.load(data)
     kept = {name: tensor for name, tensor in tensors.items() if name.startswith(AVERAGE)}
-    files.write_bytes(target, safetensors.numpy.save(kept))
+    files.write_bytes(target, sealed.seal(safetensors.numpy.save(kept, {"sha256": sealed.BLANK})))

@@ -48,9 +48,30 @@ def read_card(folder: Path) -> Card:
     try:
         fields = json.loads(files.read_bytes(path))
         fields["planes"] = tuple(fields["planes"])
-        return Card(**fields)
+        card = Card(**fields)
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path} is not a network's card: {error}") from None
+    if wrong := [name for name, is_right in _checks(card).items() if not is_right]:
+        raise UserError(f"{path} is not a network's card: {wrong[0]} cannot be {getattr(card, wrong[0])!r}")
+    return card
+
+
+def _checks(card: Card) -> dict[str, bool]:
+    """Of each field, whether it makes sense. What it says of the game is checked with the game."""
+    return {
+        "game": isinstance(card.game, str),
+        "network": isinstance(card.network, dict),
+        "planes": bool(card.planes) and all(type(plane) is int and plane >= 0 for plane in card.planes),
+        "generation": type(card.generation) is int and card.generation >= 0,
+        "discount": isinstance(card.discount, int | float) and 0 < card.discount <= 1,
+        "precision": card.precision in tuple(FILES),
+        "search": card.search in ("gumbel", "puct"),
+        "c_scale": isinstance(card.c_scale, int | float) and 0 < card.c_scale < 1e6,
+        "sees_wins": isinstance(card.sees_wins, bool),
+        "hashes": isinstance(card.hashes, dict),
+        "strength": isinstance(card.strength, dict),
+        "training": isinstance(card.training, dict),
+    }
 
 
 def read_network(folder: Path, precision: Precision | None = None) -> NetworkFile:
@@ -60,4 +81,4 @@ def read_network(folder: Path, precision: Precision | None = None) -> NetworkFil
     data = files.read_bytes(folder / FILES[wanted])
     if hash_of(data) != card.hashes.get(wanted):
         raise UserError(f"{folder / FILES[wanted]} is damaged: it is not the file that card.json describes")
-    return NetworkFile(data, card.planes)
+    return NetworkFile(data, card.planes, str(folder / FILES[wanted]))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tengen.errors import UserError
 from tengen.evaluators.evaluator import Evaluation
 from tengen.evaluators.session import new_session
 from tengen.games.batch import lift
@@ -16,13 +17,28 @@ class NetworkFile:
 
     data: bytes
     planes: tuple[int, ...]
+    source: str = "the network"  # where it is from, for messages
 
 
 class OnnxEvaluator:
     """Priors and values of a network, for a batch of states."""
 
     def __init__(self, game: Game, network: NetworkFile, threads: int = 1) -> None:
-        self._session = new_session(network.data, threads)
+        """UserError if it is not a network for the game: it is asked once, with an empty board of zeros."""
+        if max(network.planes) >= game.num_planes:
+            has = f"{game.name} has {game.num_planes}"
+            raise UserError(f"{network.source} sees plane {max(network.planes)}, counted from 0; {has}")
+        try:
+            self._session = new_session(network.data, threads)
+            empty = np.zeros((1, len(network.planes), *game.planes_shape[1:]), np.float32)
+            answers = self._session.run(None, {"planes": empty})
+        except Exception as error:  # noqa: BLE001  (those of ONNX Runtime have no base class of their own)
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(f"{network.source} is not a network for {game.name}: {reason}") from None
+        shapes = [np.shape(answer) for answer in answers]
+        if shapes not in ([(1, game.num_actions), (1,)], [(1, game.num_actions), (1,), (1,)]):
+            wanted = f"expected logits of {(1, game.num_actions)}, values of (1,) and perhaps plies left"
+            raise UserError(f"{network.source} is not a network for {game.name}: {wanted}, got {shapes}")
         self._batched = lift(game)
         self._chosen = network.planes
         self._all_seen = network.planes == tuple(range(game.num_planes))

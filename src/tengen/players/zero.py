@@ -140,6 +140,9 @@ def open_network(path: str, game: Game, precision: Precision | None = None) -> t
     card = read_card(folder)
     if card.game != game.name:
         raise UserError(f"the network in {folder} plays {card.game}, not {game.name}")
+    if max(card.planes) >= game.num_planes:
+        has = f"{game.name} has {game.num_planes}"
+        raise UserError(f"{folder / 'card.json'} names plane {max(card.planes)}, counted from 0; {has}")
     return read_network(folder, precision or precision_here(folder, card, game)), card
 
 
