@@ -3,10 +3,15 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow check lint types peers clean
+.PHONY: demo play test test-slow check lint types peers clean
 
 demo: .venv/.installed-train
 	@$(BIN)/tengen demo
+
+# Against what the newest `make demo` has learned, or against the network in the box.
+play: .venv/.installed-train
+	@newest=$$(ls -td runs/demo*/best 2>/dev/null | head -1); \
+		$(BIN)/tengen play connect4 $${newest:+--opponent "zero:$${newest%/best}"}
 
 test: .venv/.installed-dev lint types
 	$(BIN)/pytest -n auto --dist loadfile
