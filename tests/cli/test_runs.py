@@ -100,3 +100,38 @@ def test_a_report_that_cannot_be(
     made_run(Path("runs/one"), 1)
     assert tengen("report", *arguments) == 2
     assert capsys.readouterr().err == message
+
+
+def test_a_run_is_removed_only_when_that_is_meant(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("my run", "other"):
+        made_run(Path("runs") / name, 2)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    assert tengen("runs", "rm", "my run") == 2
+    assert capsys.readouterr().err == "tengen: nobody to ask: tengen runs rm 'my run' --yes removes it\n"
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return "y" if len(asked) == 2 else ""
+
+    monkeypatch.setattr("builtins.input", answer)
+    assert tengen("runs", "rm", "my run") == 1
+    assert Path("runs/my run/config.toml").is_file()
+    assert tengen("runs", "rm", "my run") == 0
+    assert asked == 2 * ["Remove runs/my run (connect4, 2 generations, 2.0 minutes of work)? [y/N] "]
+    assert [folder.name for folder in Path("runs").iterdir()] == ["other"]
+    Path("runs/other/config.toml").write_text("damaged [")
+    assert tengen("runs", "rm", "other", "--yes") == 0 and not list(Path("runs").iterdir())
+
+
+@pytest.mark.parametrize("name", ["none", "..", "../runs/one", "/"])
+def test_what_is_no_run_is_not_removed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made_run(Path("runs/one"), 1)
+    Path("runs/none").mkdir()  # a tournament's folder, perhaps
+    Path("runs/none/games.jsonl").write_text("")
+    assert tengen("runs", "rm", name, "--yes") == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert Path("runs/one/config.toml").is_file() and Path("runs/none/games.jsonl").is_file()

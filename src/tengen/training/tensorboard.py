@@ -29,7 +29,7 @@ class TensorBoard:
 
     def __init__(self, run: Run) -> None:
         self._step = sum(line["learner"]["steps"] for line in run.metrics())
-        name = f"events.out.tfevents.{time.time():010.0f}.{run.generation + 1:04}.{os.getpid()}"
+        name = f"events.out.tfevents.{time.time():017.6f}.{run.generation + 1:04}.{os.getpid()}"
         self._file = run.folder / "tensorboard" / name
         with self._on_disk():
             self._file.parent.mkdir(exist_ok=True)
