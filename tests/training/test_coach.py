@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from tengen.evaluators.card import read_card
+from tengen.training.run import Run
+
 SETTINGS = [
     "selfplay.games=24", "selfplay.games_a_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
     "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.parts=2", "measure.every=100",
@@ -54,6 +57,8 @@ def metrics(run: Path) -> list[dict[str, Any]]:
 def assert_equal(run: Path, other: Path) -> None:
     """All that does not depend on the clock."""
     assert hashes(run) == hashes(other)
+    for name in ("net.onnx", "int8.onnx", "weights.safetensors"):
+        assert (run / "best" / name).read_bytes() == (other / "best" / name).read_bytes()
     assert samples(run) == samples(other) and len(samples(run)) == len(metrics(run))
     assert metrics(run) == metrics(other) and all(line["selfplay"]["games"] for line in metrics(run))
 
@@ -121,6 +126,24 @@ def test_a_run_killed_again_and_again_ends_the_same(whole: Path, tmp_path: Path)
             break
     assert kills >= 2
     assert_equal(run, whole)
+
+
+def test_a_champion_takes_its_place_before_its_generation_counts(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between the two in the last generation, nothing would put it there later."""
+    copy = tmp_path / "run"
+    shutil.copytree(whole, copy)
+    run = Run.open(copy)
+    (run.checkpoint(3) / "card.json").unlink()
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "promote", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run.save_checkpoint(3, {}, read_card(whole / "best"), champion=3)
+    assert run.generation == 2
 
 
 def test_a_damaged_shard_is_named(whole: Path, tmp_path: Path) -> None:

@@ -124,16 +124,16 @@ class Run:
         champion: int,
         metrics: dict[str, Any] | None = None,
     ) -> None:
-        """The files to play, the card last. Then a new champion takes its place, and older weights go."""
+        """The files to play; a new champion takes its place; the card comes last. Then older weights go."""
         folder = self.checkpoint(generation)
         contents = {FILES[precision]: data for precision, data in networks.items()}
         for name, data in contents.items():
             files.write_bytes(folder / name, data)
         contents["card.json"] = card.to_text().encode("utf-8")
         manifest.write(folder, metrics, contents)
-        files.write_bytes(folder / "card.json", contents["card.json"])
-        if champion == generation:
+        if champion == generation:  # before the card: the last generation is not made again if we die here
             self.promote(generation, card)
+        files.write_bytes(folder / "card.json", contents["card.json"])
         for old in range(generation - KEPT_WEIGHTS + 1):
             if old != champion:
                 (self.checkpoint(old) / WEIGHTS).unlink(missing_ok=True)
