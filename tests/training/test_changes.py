@@ -81,7 +81,7 @@ def test_other_games_make_the_next_generation_anew(tmp_path: Path) -> None:
 
 SMALL = [
     "selfplay.games=12", "selfplay.games_a_shard=6", "selfplay.simulations=4", "selfplay.fast_simulations=2",
-    "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.threads=1", "measure.every=0",
+    "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.parts=1", "measure.every=0",
 ]  # fmt: skip
 
 

@@ -30,6 +30,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "gate.rollouts is a whole number",
         ),
         # sizes
+        (["--set", "learner.batch_size=6", "--set", "learner.parts=4"], "a part of a batch has 2 positions"),
         (["--set", "network.channels=9999999"], "network.channels is a whole number from 1 to 4,096"),
         (["--set", "network.channels=4096", "--set", "network.blocks=900"], "the most is 100,000,000"),
         (["--set", "selfplay.cache_positions=99999999999"], "selfplay.cache_positions is a whole number"),

@@ -10,7 +10,7 @@ from tengen.nets.evaluator import find_device
 from tengen.players.zero import find_network
 from tengen.training.config import Config
 from tengen.training.playing import MOST_RISE
-from tengen.training.run import settings_of
+from tengen.training.run import arguments_of
 
 MOST_BYTES = 32 << 30  # of one thing in memory, by a rough count: more is a mistake, not a machine
 GIGABYTE = 1e9
@@ -21,6 +21,9 @@ def check(config: Config) -> None:
     game = games.find(config.game)
     for device in (config.selfplay.device, config.learner.device):
         find_device(device)
+    if config.learner.batch_size < 2 * config.learner.parts:
+        sizes = f"learner.batch_size is {config.learner.batch_size}, learner.parts {config.learner.parts}"
+        raise UserError(f"a part of a batch has 2 positions or more; {sizes}")
     _check_network(config, game)
     _check_memory(config, game)
     _check_opponents("measure.opponents", game, config.measure.opponents.split())
@@ -29,11 +32,8 @@ def check(config: Config) -> None:
 
 
 def _check_network(config: Config, game: Game) -> None:
-    settings = {key: value for key, value in settings_of(config).items() if key != "name"}
-    wanted = {
-        name: tuple(tensor.shape)
-        for name, tensor in outline(config.network.name, game, settings).state_dict().items()
-    }
+    network = outline(config.network.name, game, arguments_of(config))
+    wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     if config.network.start:
         weights = load_net(find_network(config.network.start)).state_dict()
         found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
