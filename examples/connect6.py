@@ -16,7 +16,7 @@ from numba import njit
 
 from tengen.games import symmetry
 from tengen.games.coordinates import Cells
-from tengen.games.game import Game, Mask, Planes, State
+from tengen.games.game import MINE, THEIRS, Game, Mask, Planes, State
 
 SIZE = 11
 CELLS = SIZE * SIZE
@@ -75,6 +75,7 @@ def planes(state: State, out: Planes) -> None:
 
 
 CONNECT6 = Game("connect6", "6 in a row on 11×11, two stones a turn", rows=SIZE, cols=SIZE,
-                state_size=CELLS + 4, num_actions=CELLS, num_planes=3,
+                state_size=CELLS + 4, num_actions=CELLS,
+                plane_names=(MINE, THEIRS, "second stone of the turn"),
                 start=start, legal=legal, play=play, outcome=outcome, planes=planes,
                 moves=Cells(SIZE, SIZE), symmetries=symmetry.square(SIZE), look="points")  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tengen import games
-from tengen.games import drawing
+from tengen.games import drawing, symmetry
 from tengen.games.game import LAST_ACTION, Game, State
 from tengen.games.position import Position
 
@@ -169,7 +169,8 @@ class Numbers:
 
 
 def test_actions_that_are_no_cells_mark_nothing() -> None:
-    game = replace(games.find("tictactoe"), moves=Numbers(), num_actions=20)
+    symmetries = symmetry.identity(num_cells=9, num_actions=20)
+    game = replace(games.find("tictactoe"), moves=Numbers(), num_actions=20, symmetries=symmetries)
     state = game.after(game.new_state(), 0)
     assert drawing.text(game, state).splitlines() == [
         "3 X . .",

@@ -2,6 +2,8 @@
 
 import io
 import sys
+from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -130,16 +132,15 @@ def test_settings_are_those_given_and_the_defaults() -> None:
     assert fitting("mnk", game, {})[1] == {}
 
 
-def game_like(game: Game, **changes: int) -> Game:
-    return Game(**{**{name: getattr(game, name) for name in Game.__dataclass_fields__}, **changes})
-
-
 @pytest.mark.parametrize(
     ("name", "changes", "settings", "message"),
     [
-        ("gomoku", {"num_planes": 3}, {}, "network 'gomoku' does not fit connect4: it sees 4 planes and the game has 3"),
-        ("mnk", {"num_planes": 1}, {}, "network 'mnk' does not fit connect4: it sees 2 planes and the game has 1"),
-        ("anysize", {"num_actions": 5}, {}, "network 'anysize' does not fit connect4: unknown kind of actions"),
+        ("gomoku", {"plane_names": ("mine", "theirs", "first to move")}, {},
+         "network 'gomoku' does not fit connect4: it sees the plane 'last move', the game's are mine, theirs, first to move"),
+        ("mnk", {"plane_names": ("mine",)}, {},
+         "network 'mnk' does not fit connect4: it sees the plane 'theirs', the game's are mine"),
+        ("connect4", {"plane_names": ("theirs",)}, {},
+         "network 'connect4' does not fit connect4: it sees the plane 'mine', the game's are theirs"),
         ("anysize", {}, {"pool_every": "0"}, "pool_every is a whole number from 1 to 4096, got 0"),
         ("anysize", {}, {"channels": "4096"}, "would have 1,.* parameters, the most is 100,000,000: lower its settings"),
         ("anysize", {}, {"discount": "nan"}, "discount is a number from 0 to 1, got nan"),
@@ -148,10 +149,10 @@ def game_like(game: Game, **changes: int) -> Game:
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(
-    name: str, changes: dict[str, int], settings: dict[str, str], message: str
+    name: str, changes: dict[str, Any], settings: dict[str, str], message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        fitting(name, game_like(games.find("connect4"), **changes), settings)
+        fitting(name, replace(games.find("connect4"), **changes), settings)
 
 
 def drawn(name: str, game_name: str, **settings: object) -> Drawing:

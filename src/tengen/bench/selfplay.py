@@ -37,7 +37,7 @@ from tengen.nets.export import to_int8, to_onnx
 from tengen.players.zero import find_network
 from tengen.training.config import SelfPlay
 from tengen.training.selfplay import play_shard
-from tengen.training.shards import LAST_MOVE, SelfPlayWork, ShardTask
+from tengen.training.shards import SelfPlayWork, ShardTask
 from tengen.workers.local import Pool
 
 SIMULATIONS = 32  # of every move
@@ -260,7 +260,7 @@ class Way:
         self.name = f"{precision}, cache" if is_cached else precision
         self.measured: list[Measured] = []
         self._game, self._settings, self._num_games = game, settings, num_games
-        self._is_cached, self._sees_last_move = is_cached, LAST_MOVE in network.planes
+        self._is_cached, self._sees_last_move = is_cached, game.shows_last_move(network.planes)
         self._evaluator = TimedEvaluator(game, NetworkFile(network.data[precision], network.planes))
         play_shard(game, self._evaluator, settings, 1, num_games, [0])  # compiles, and meets full batches
         self._play(simulations=1, seed=0)

@@ -89,8 +89,9 @@ def _table(description: "Description", num_planes: int) -> str:
     rows.append(("input", f"{planes} planes{of}", _shape(description.input_shape), "", ""))
     part = ""
     for layer in description.layers:
-        counts = (f"{layer.parameters:,}", f"{layer.multiply_adds:,}") if layer.parameters else ("", "")
-        rows.append((layer.part if layer.part != part else "", _name(layer), _shape(layer.shape), *counts))
+        parameters, products = (f"{n:,}" if n else "" for n in (layer.parameters, layer.multiply_adds))
+        first = layer.part if layer.part != part else ""
+        rows.append((first, _name(layer), _shape(layer.shape), parameters, products))
         part = layer.part
     rows.append(("total", "", "", f"{description.parameters:,}", f"{description.multiply_adds:,}"))
     width = max(len(row[1]) for row in rows) + 2

@@ -14,7 +14,7 @@ from tengen.errors import UserError
 from tengen.games import symmetry
 from tengen.games.coordinates import MAX_SIDE, Columns
 from tengen.games.game import Game, Mask, Planes, Random, State
-from tengen.games.planes import stone_planes
+from tengen.games.planes import STONE_PLANES, stone_planes
 from tengen.games.randomness import random_below
 from tengen.games.result import DRAW, RESULT, outcome
 
@@ -155,7 +155,7 @@ def game(name: str = "connect", rows: int = 6, cols: int = 7, k: int = 4) -> Gam
         header=(rows, cols, k),
         state_size=HEADER + rows * cols + 4,
         num_actions=cols,
-        num_planes=4,
+        plane_names=STONE_PLANES,
         start=start,
         legal=legal,
         play=play,
@@ -165,6 +165,6 @@ def game(name: str = "connect", rows: int = 6, cols: int = 7, k: int = 4) -> Gam
         wins=wins,
         settle=settle,
         moves=Columns(cols),
-        symmetries=symmetry.mirror_columns(rows, cols),
+        symmetries=symmetry.mirror(rows, cols).for_moves(Columns(cols)),
         look="columns",
     )

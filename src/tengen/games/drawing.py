@@ -1,9 +1,9 @@
 """Boards as text for a terminal and as SVG pictures: one drawing for all games, from their cells.
 
-    4 . . . .      X first player's, O second player's, # empty but forbidden (renju); the last stone
-    3 . O(X).      in parentheses. In colour the same characters become discs on a board that brings
-    2 . X . .      its own background, and so reads alike on dark and light terminals.
-    1 . . . .
+    4 . . . .      X first player's, O second player's, # empty but forbidden (renju), other pieces by their
+    3 . O(X).      number; the last move's stone in parentheses, and : where it came from. In colour the same
+    2 : X . .      characters become discs on a board that brings its own background, and so reads alike on
+    1 . . . .      dark and light terminals.
       a b c d
 
 In Hex the first player joins top and bottom, the second left and right.
@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
-from tengen.games.coordinates import LETTERS, Cells, Columns
+from tengen.games.coordinates import LETTERS, BoardMoves, Columns
 from tengen.games.game import LAST_ACTION, TO_MOVE, Game, Look, State
 
 MARKS = ".XO#"  # by the value of the cell
@@ -93,7 +93,7 @@ def text(game: Game, state: State, *, color: bool = False) -> str:
 def svg(game: Game, state: State) -> str:
     """The board as a picture that needs nothing else.
 
-    A stone is a <g class="stone" data-move="h8" data-player="1">; see also class "last", "forbidden".
+    A stone is a <g class="stone" data-move="h8" data-player="1">; see also class "last", "from", "forbidden".
     """
     style = _style(game)
     right, bottom = _center(game, game.rows - 1, game.cols - 1)
@@ -113,9 +113,13 @@ def svg(game: Game, state: State) -> str:
             x, y = _center(game, *divmod(cell, game.cols))
             cross = f"M{x - 5:g} {y - 5:g}l10 10m0 -10l-10 10"
             _add(picture, "path", class_="forbidden", d=cross, stroke="#c92a2a", stroke_width=2.5)
-    last = _last_cell(game, state)
-    if last is not None:
-        x, y = _center(game, *divmod(last, game.cols))
+    for cell in _last_cells(game, state)[:-1]:
+        x, y = _center(game, *divmod(cell, game.cols))
+        _add(
+            picture, "circle", class_="from", cx=x, cy=y, r=5, fill="none", stroke=style.last, stroke_width=2
+        )
+    for cell in _last_cells(game, state)[-1:]:
+        x, y = _center(game, *divmod(cell, game.cols))
         _add(picture, "circle", class_="last", cx=x, cy=y, r=5, fill=style.last)
     ET.indent(picture, " ")
     return ET.tostring(picture, encoding="unicode") + "\n"
@@ -145,18 +149,19 @@ def _row_name(game: Game, row: int) -> str:
 
 
 def _row_one_is_top(game: Game) -> bool:
-    return isinstance(game.moves, Cells) and game.moves.row_one == "top"
+    return isinstance(game.moves, BoardMoves) and game.moves.row_one == "top"
 
 
-def _last_cell(game: Game, state: State) -> int | None:
-    """The cell of the last stone; None after a pass, or if actions are neither cells nor columns."""
+def _last_cells(game: Game, state: State) -> tuple[int, ...]:
+    """The cells of the last move, where it ended last; none after a pass or an action of no known kind."""
     action, cells = int(state[LAST_ACTION]), state[game.cells]
     if action < 0:
-        return None
-    if game.look == "columns" and game.num_actions == game.cols:
-        return next((cell for cell in range(action, len(cells), game.cols) if cells[cell]), None)
-    is_cell = game.num_actions in (len(cells), len(cells) + 1) and action < len(cells)
-    return action if is_cell else None
+        return ()
+    if isinstance(game.moves, BoardMoves):
+        return game.moves.touched(action)
+    if game.action_kind == "columns":
+        return tuple(cell for cell in range(action, len(cells), game.cols) if cells[cell])[:1]
+    return (action,) if game.action_kind == "cells" and action < len(cells) else ()
 
 
 def _status(game: Game, state: State, players: list[str]) -> str:
@@ -178,12 +183,19 @@ def _status(game: Game, state: State, players: list[str]) -> str:
 
 def _text_row(game: Game, state: State, row: int, pitch: int) -> str:
     cells = state[game.cells][row * game.cols : (row + 1) * game.cols]
-    line = "".join((MARKS[cell] if cell < len(MARKS) else "?").rjust(pitch) for cell in cells) + " "
-    last = _last_cell(game, state)
-    if last is None or last // game.cols != row:
-        return line
-    at = last % game.cols * pitch + pitch - 1
-    return f"{line[: at - 1]}({line[at]}){line[at + 2 :]}"
+    line = "".join(_mark(int(cell)).rjust(pitch) for cell in cells) + " "
+    touched = _last_cells(game, state)
+    for cell in touched:
+        at = cell % game.cols * pitch + pitch - 1
+        if cell // game.cols == row and cell == touched[-1]:
+            line = f"{line[: at - 1]}({line[at]}){line[at + 2 :]}"
+        elif cell // game.cols == row and line[at] == ".":
+            line = f"{line[:at]}:{line[at + 1 :]}"
+    return line
+
+
+def _mark(cell: int) -> str:
+    return MARKS[cell] if 0 <= cell < len(MARKS) else str(cell)[-1]
 
 
 def _with_sides(board: list[str]) -> list[str]:
@@ -198,11 +210,12 @@ def _paint(game: Game, line: str) -> str:
     """A part of the board in ANSI colours."""
     colors = _style(game).terminal
     inks = {mark: colors[mark] for mark in "XO#"} | {"-": colors["X"], "\\": colors["O"]}
-    glyphs = {"X": "●", "O": "●", ".": "·", "#": "×", "(": " ", ")": " "}
+    glyphs = {"X": "●", "O": "●", ".": "·", ":": "·", "#": "×", "(": " ", ")": " "}
     painted, ground = "", colors["board"]
     for char in line:
         ground = colors["last"] if char == "(" else ground
-        painted += f"\x1b[38;5;{inks.get(char, colors['line'])};48;5;{ground}m{glyphs.get(char, char)}"
+        under = colors["last"] if char == ":" else ground
+        painted += f"\x1b[38;5;{inks.get(char, colors['line'])};48;5;{under}m{glyphs.get(char, char)}"
         ground = colors["board"] if char == ")" else ground
     return painted + "\x1b[0m"
 

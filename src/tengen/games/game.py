@@ -21,6 +21,16 @@ The functions, all compiled by Numba; inputs come first and stay untouched, outp
                                      and the player to move are filled in (a position set up by hand)
 
 Values are for the player to move, here and everywhere else.
+
+The last action is for people to see: what may be played, what it leads to and who won must not depend on it.
+
+A plane has a name, one of those below if it shows just that, else one of the game's own. Networks ask for
+planes by these names, and nothing depends on a plane's number:
+
+    mine           1 where a cell holds the number of the player to move
+    theirs         1 where it holds the opponent's
+    last move      where the last move was; `anysize` does without, all other planes must not depend on it
+    first to move  ones if player 1 is to move, else zeros
 """
 
 from collections.abc import Callable
@@ -32,7 +42,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen.errors import UserError
-from tengen.games.coordinates import MoveNames
+from tengen.games.coordinates import ActionKind, MoveNames
 from tengen.games.symmetry import Symmetries
 
 State = npt.NDArray[np.int16]  # [S]
@@ -41,6 +51,9 @@ Planes = npt.NDArray[np.float32]  # [C, H, W]
 Random = npt.NDArray[np.uint64]  # [1], see randomness.py
 
 LAST_ACTION, TO_MOVE = -2, -1
+MOST_ACTIONS = 2**15 - 1  # the last action is kept in 16 bits
+
+MINE, THEIRS, LAST_MOVE, FIRST_TO_MOVE = "mine", "theirs", "last move", "first to move"
 
 Look = Literal["points", "squares", "columns", "hexagons"]
 
@@ -55,13 +68,13 @@ class Game:
     cols: int
     state_size: int  # S
     num_actions: int  # A
-    num_planes: int  # C
+    plane_names: tuple[str, ...]  # what each plane shows, in their order
     start: Callable[[State], None] = field(repr=False)
     legal: Callable[[State, Mask], None] = field(repr=False)
     play: Callable[[State, int, State], None] = field(repr=False)
     outcome: Callable[[State], tuple[bool, float]] = field(repr=False)
     planes: Callable[[State, Planes], None] = field(repr=False)
-    moves: MoveNames = field(repr=False)  # actions as people write them
+    moves: MoveNames = field(repr=False)  # what an action is, and how people write it
     symmetries: Symmetries = field(repr=False)
     rollout: Callable[[State, Random], None] | None = field(default=None, repr=False)
     wins: Callable[[State, int], bool] | None = field(default=None, repr=False)
@@ -70,6 +83,59 @@ class Game:
     cell_values: int = 3  # how many different values a cell can hold
     look: Look = "squares"  # how the board is drawn
     why_illegal: Callable[[State, int], str | None] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        problem = self._what_does_not_fit()
+        if problem:
+            raise UserError(f"game '{self.name}': {problem}")
+
+    def _what_does_not_fit(self) -> str | None:
+        """What contradicts itself in these facts."""
+        num_cells, group = self.rows * self.cols, self.symmetries
+        if isinstance(self.plane_names, str) or not self.plane_names:
+            return f"plane_names is a tuple of names, one for each plane, got {self.plane_names!r}"
+        if len(set(self.plane_names)) < len(self.plane_names):
+            return f"two planes have the same name: {', '.join(self.plane_names)}"
+        least = len(self.header) + num_cells + 2
+        if self.state_size < least:
+            return f"state_size is at least {least}: header, cells, two entries; got {self.state_size}"
+        if not 1 <= self.num_actions <= MOST_ACTIONS:
+            return f"num_actions is from 1 to {MOST_ACTIONS}, got {self.num_actions}"
+        expected = getattr(self.moves, "num_actions", self.num_actions)
+        if expected != self.num_actions:
+            return f"num_actions is {expected} with {type(self.moves).__name__}, got {self.num_actions}"
+        shapes = {"cells": (len(group), num_cells), "actions": (len(group), self.num_actions)}
+        for what, shape in shapes.items():
+            if getattr(group, what).shape != shape:
+                got = getattr(group, what).shape[1]
+                return f"symmetries are of {got} {what}, the game has {shape[1]}: see symmetry.py's for_moves"
+        return None
+
+    @property
+    def num_planes(self) -> int:  # C
+        return len(self.plane_names)
+
+    def planes_named(self, *names: str) -> tuple[int, ...]:
+        """The numbers of some of its planes."""
+        return tuple(self.plane_names.index(name) for name in names)
+
+    def shows_last_move(self, planes: tuple[int, ...]) -> bool:
+        """Does one who sees these planes see the last move? UserError if there are no such planes."""
+        if max(planes) >= self.num_planes:
+            sees = f"this network sees plane {max(planes)}, the last of {self.name} is {self.num_planes - 1}"
+            raise UserError(f"{sees}: it was trained before the game was changed")
+        return any(self.plane_names[plane] == LAST_MOVE for plane in planes)
+
+    @cached_property
+    def action_kind(self) -> ActionKind:
+        """What an action is: as `moves` says, else by how many there are."""
+        kind: ActionKind | None = getattr(self.moves, "kind", None)
+        num_cells = self.rows * self.cols
+        if kind is not None:
+            return kind
+        if self.num_actions in (num_cells, num_cells + 1):
+            return "cells"
+        return "columns" if self.num_actions == self.cols else "general"
 
     @property
     def planes_shape(self) -> tuple[int, int, int]:

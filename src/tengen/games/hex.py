@@ -23,7 +23,7 @@ from tengen.errors import UserError
 from tengen.games import symmetry
 from tengen.games.coordinates import Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
-from tengen.games.planes import stone_planes
+from tengen.games.planes import STONE_PLANES, stone_planes
 from tengen.games.randomness import random_below
 from tengen.games.result import RESULT, outcome
 
@@ -195,7 +195,7 @@ def game(name: str = "hex", size: int = 11) -> Game:
         header=(size,),
         state_size=HEADER + num_cells + 4,
         num_actions=num_cells,
-        num_planes=4,
+        plane_names=STONE_PLANES,
         start=start,
         legal=legal,
         play=play,

@@ -25,7 +25,7 @@ from tengen.errors import UserError
 from tengen.games import renju, symmetry
 from tengen.games.coordinates import MAX_SIDE, Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
-from tengen.games.planes import stone_planes
+from tengen.games.planes import STONE_PLANES, stone_planes
 from tengen.games.randomness import random_below
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge, mark_forbidden
 from tengen.games.result import DRAW, RESULT, outcome
@@ -239,7 +239,7 @@ def game(name: str = "mnk", rows: int = 3, cols: int = 3, k: int = 3, rule: str 
         header=(rows, cols, k, RULES.index(rule)),
         state_size=HEADER + num_cells + 4,
         num_actions=num_cells,
-        num_planes=5,
+        plane_names=(*STONE_PLANES, "forbidden"),
         cell_values=4,
         start=start,
         legal=legal,

@@ -25,7 +25,7 @@ from tengen.errors import UserError
 from tengen.games import symmetry
 from tengen.games.coordinates import Cells
 from tengen.games.game import Game, Mask, Planes, Random, State
-from tengen.games.planes import stone_planes
+from tengen.games.planes import STONE_PLANES, stone_planes
 from tengen.games.randomness import random_below
 from tengen.games.result import DRAW, RESULT, outcome
 
@@ -224,7 +224,7 @@ def game(name: str = "othello", size: int = 8) -> Game:
     """The game on a board of 4×4, 6×6 or 8×8: `othello:size=6`."""
     if size not in (4, 6, 8):
         raise UserError(f"{name}: size is 4, 6 or 8, got {size}")
-    num_cells = size * size
+    num_cells, moves = size * size, Cells(size, size, row_one="top", with_pass=True)
     return Game(
         name=name,
         summary=f"Othello on {size}×{size}",
@@ -233,7 +233,7 @@ def game(name: str = "othello", size: int = 8) -> Game:
         header=(size,),
         state_size=HEADER + num_cells + 3,
         num_actions=num_cells + 1,
-        num_planes=4,
+        plane_names=STONE_PLANES,
         start=start,
         legal=legal,
         play=play,
@@ -241,7 +241,7 @@ def game(name: str = "othello", size: int = 8) -> Game:
         planes=planes,
         rollout=rollout,
         settle=settle,
-        moves=Cells(size, size, row_one="top", with_pass=True),
-        symmetries=symmetry.with_pass(symmetry.square(size)),
+        moves=moves,
+        symmetries=symmetry.square(size).for_moves(moves),
         look="squares",
     )

@@ -1,19 +1,17 @@
 """The planes every game of stones has; each game adds where the last move was, and planes of its own."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numba import njit
 
-if TYPE_CHECKING:
-    from tengen.games.game import Planes, State
+from tengen.games.game import FIRST_TO_MOVE, LAST_MOVE, MINE, THEIRS, Planes, State
 
 TO_MOVE = -1
+STONE_PLANES = (MINE, THEIRS, LAST_MOVE, FIRST_TO_MOVE)
 
 
 @njit(cache=True, forceinline=True)
-def stone_planes(state: "State", header: int, out: "Planes") -> None:
-    """0 my stones, 1 the opponent's, 2 zeros (the last move goes there), 3 ones if the first player moves."""
+def stone_planes(state: State, header: int, out: Planes) -> None:
+    """Those of STONE_PLANES; that of the last move is zeros, the game adds it."""
     rows, cols, me = out.shape[1], out.shape[2], state[TO_MOVE]
     first_to_move = np.float32(1.0 if me == 1 else 0.0)
     for row in range(rows):

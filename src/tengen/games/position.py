@@ -15,6 +15,7 @@ import numpy as np
 from tengen import games
 from tengen.errors import UserError
 from tengen.games import drawing
+from tengen.games.coordinates import BoardMoves
 from tengen.games.game import LAST_ACTION, TO_MOVE, Game, State
 
 
@@ -109,14 +110,22 @@ class Position:
         if reason:
             return reason
         cells = self._state[self.game.cells]
-        is_cell = self.game.num_actions in (len(cells), len(cells) + 1)
-        if is_cell and action < len(cells) and cells[action] in (1, 2):
+        if self.game.action_kind == "cells" and action < len(cells) and cells[action] in (1, 2):
             return "there is a stone already"
         if self.game.look == "columns":
             return "that column is full"
-        shown = self.legal_moves[:8]
-        more = " …" if len(self.legal_moves) > len(shown) else ""
-        return f"the rules do not allow it; legal moves are {' '.join(shown)}{more}"
+        where, names = self._moves_like(action)
+        more = " …" if len(names) > 8 else ""
+        return f"the rules do not allow it; legal moves{where} are {' '.join(names[:8])}{more}"
+
+    def _moves_like(self, action: int) -> tuple[str, list[str]]:
+        """The legal moves that begin on the same cell, and " from b2"; or else all of them."""
+        moves = self.game.moves
+        if isinstance(moves, BoardMoves) and (start := moves.touched(action)[:1]):
+            like = [legal for legal in self.legal_actions if moves.touched(legal)[:1] == start]
+            if like:
+                return f" from {moves.cell_name(start[0])}", [moves.name(legal) for legal in like]
+        return "", self.legal_moves
 
     @property
     def state(self) -> State:

@@ -2,6 +2,10 @@
 
 Each symmetry g sends cell i to cell cells[g, i] and action a to action actions[g, a]; symmetry 0
 leaves everything in place. To transform a vector:  new[actions[g]] = old.
+
+    symmetry.square(9)                       actions are cells
+    symmetry.mirror(6, 7).for_moves(MOVES)   any other moves of coordinates.py: Columns, Steps, FromTo, a pass
+    symmetry.identity(25, 75)                none: 25 cells, 75 actions
 """
 
 from dataclasses import dataclass
@@ -9,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from tengen.games.coordinates import BoardMoves, Columns
 
 if TYPE_CHECKING:
     from tengen.games.game import Game, State
@@ -25,6 +31,13 @@ class Symmetries:
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    def for_moves(self, moves: Columns | BoardMoves) -> "Symmetries":
+        """The same of the board, for a game whose actions are not, or not only, cells."""
+        actions = [moves.turned(cells) for cells in self.cells]
+        if isinstance(moves, BoardMoves) and moves.with_pass:  # no symmetry moves it
+            actions = [np.append(one, moves.num_moves) for one in actions]
+        return Symmetries(self.cells, np.stack(actions).astype(np.int32))
 
 
 def square(size: int) -> Symmetries:
@@ -48,14 +61,10 @@ def half_turn(rows: int, cols: int) -> Symmetries:
     return _of_cells([board, np.rot90(board, 2)])
 
 
-def mirror_columns(rows: int, cols: int) -> Symmetries:
-    """Left and right exchanged, in a game whose actions are columns."""
+def mirror(rows: int, cols: int) -> Symmetries:
+    """The board, and left and right exchanged."""
     board = np.arange(rows * cols).reshape(rows, cols)
-    columns = np.arange(cols)
-    return Symmetries(
-        cells=np.stack([board.ravel(), np.fliplr(board).ravel()]).astype(np.int32),
-        actions=np.stack([columns, columns[::-1]]).astype(np.int32),
-    )
+    return _of_cells([board, np.fliplr(board)])
 
 
 def identity(num_cells: int, num_actions: int) -> Symmetries:
@@ -63,13 +72,6 @@ def identity(num_cells: int, num_actions: int) -> Symmetries:
     return Symmetries(
         np.arange(num_cells, dtype=np.int32)[None], np.arange(num_actions, dtype=np.int32)[None]
     )
-
-
-def with_pass(symmetries: Symmetries) -> Symmetries:
-    """The same, with one more action that no symmetry moves."""
-    group, num_actions = symmetries.actions.shape
-    passes = np.full((group, 1), num_actions, np.int32)
-    return Symmetries(symmetries.cells, np.concatenate([symmetries.actions, passes], axis=1))
 
 
 def transform(game: "Game", state: "State", g: int) -> "State":

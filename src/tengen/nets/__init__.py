@@ -35,5 +35,9 @@ def make(name: str, game: Game, settings: dict[str, Any] | None = None, seed: in
             raise UserError(
                 f"network '{name}' has no setting '{key}'{did_you_mean(key, parameters) or ': ' + takes}"
             )
+    for plane in kind.needs:
+        if plane not in game.plane_names:
+            has = f"it sees the plane '{plane}', the game's are {', '.join(game.plane_names)}"
+            raise UserError(f"network '{name}' does not fit {game.name}: {has}")
     torch.manual_seed(seed)
     return kind(game, **(settings or {}))

@@ -1,7 +1,8 @@
 """Our default: a residual network whose weights fit boards of every size.
 
-Nothing in it knows the size: the policy is a convolution, and what concerns the whole board (how full it is,
-a fight far away) reaches every cell by global pooling: means and maxima over the board, added to each cell.
+Nothing in it knows the size: the policy is made of convolutions (policy.py), and what concerns the whole
+board (how full it is, a fight far away) reaches every cell by global pooling: means and maxima over the
+board, added to each cell.
 The first convolution reaches three cells, so that a row of five along an edge is seen at once.
 """
 
@@ -9,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from tengen.errors import UserError
-from tengen.games.game import Game
-from tengen.nets.net import Net, Output, ResidualBlock, conv
+from tengen.games.game import LAST_MOVE, Game
+from tengen.nets.net import Net, Output, ResidualBlock, conv, pool
+from tengen.nets.policy import policy_head
 
-LAST_MOVE = 2  # the plane it does without: a position is worth the same however it came about
 PLIES_SCALE = 20.0  # the plies left are learned in units of this
 
 
@@ -37,7 +38,8 @@ class AnySize(Net):
         if value not in ("scalar", "wdl"):
             raise UserError(f"network 'anysize': value is scalar or wdl, got '{value}'")
         self.is_wdl, self.discount = value == "wdl", discount
-        self.planes = tuple(plane for plane in range(game.num_planes) if plane != LAST_MOVE)
+        # A position is worth the same however it came about: it does without the last move.
+        self.planes = tuple(i for i, name in enumerate(game.plane_names) if name != LAST_MOVE)
         self.first = nn.Sequential(conv(len(self.planes), channels, size=7), nn.ReLU())
         self.trunk = nn.Sequential(
             *(
@@ -45,7 +47,7 @@ class AnySize(Net):
                 for i in range(blocks)
             )
         )
-        self.policy = PolicyHead(channels, game)
+        self.policy = policy_head(channels, game)
         numbers = 4 if self.is_wdl else 2  # the value, or three chances; and the plies left
         self.value = nn.Sequential(nn.Linear(2 * channels, 64), nn.ReLU(), nn.Linear(64, numbers))
 
@@ -74,33 +76,3 @@ class PoolingBlock(nn.Module):
         y = self.before(x)
         y = nn.functional.relu(y + self.summary(pool(y))[:, :, None, None])
         return nn.functional.relu(x + self.after(y))
-
-
-class PolicyHead(nn.Module):
-    """Logits for each kind of action: cells; columns, by pooling each; and a pass beside the cells."""
-
-    def __init__(self, channels: int, game: Game) -> None:
-        super().__init__()
-        num_cells = game.rows * game.cols
-        self.by_columns = game.num_actions == game.cols != num_cells
-        self.has_pass = game.num_actions == num_cells + 1
-        assert self.by_columns or game.num_actions in (num_cells, num_cells + 1), "unknown kind of actions"
-        hidden = max(16, channels // 2)
-        self.cells = nn.Sequential(conv(channels, hidden, size=1), nn.ReLU())
-        self.out = nn.Linear(2 * hidden, 1) if self.by_columns else nn.Conv2d(hidden, 1, 1)
-        if self.has_pass:
-            self.pass_move = nn.Linear(2 * channels, 1)
-
-    def forward(self, x: Tensor, pooled: Tensor) -> Tensor:
-        y = self.cells(x)
-        if self.by_columns:
-            columns = torch.cat((y.mean(dim=2), y.amax(dim=2)), dim=1)  # [B, 2C, W]
-            logits: Tensor = self.out(columns.transpose(1, 2)).squeeze(2)
-            return logits
-        logits = self.out(y).flatten(1)
-        return torch.cat((logits, self.pass_move(pooled)), dim=1) if self.has_pass else logits
-
-
-def pool(x: Tensor) -> Tensor:
-    """Means and maxima over the board;  [B, C, H, W] → [B, 2C]"""
-    return torch.cat((x.mean(dim=(2, 3)), x.amax(dim=(2, 3))), dim=1)

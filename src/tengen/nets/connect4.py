@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from tengen.games.game import Game
+from tengen.games.game import MINE, THEIRS, Game
 from tengen.nets.net import Net, Output, conv
 
 CHANNELS = 64
@@ -12,9 +12,11 @@ CHANNELS = 64
 class Connect4(Net):
     """Two convolutions keep the board's size; two without padding shrink it by two cells each."""
 
+    needs = (MINE, THEIRS)
+
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        self.planes = (0, 1)
+        self.planes = game.planes_named(*self.needs)
         rows, cols = max(1, game.rows - 4), max(1, game.cols - 4)
         shrink = [(3 if game.rows > 4 else 1, 3 if game.cols > 4 else 1)] * 2
         self.trunk = nn.Sequential(

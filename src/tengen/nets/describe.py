@@ -2,8 +2,8 @@
 
 Found by running it once on real positions and watching: a convolution or a fully connected layer is a row,
 batch normalisation and activations belong to the layer before them, and a residual block is one row with
-its layers inside. A multiply-add is one product of a weight, added up; biases are not counted, and batch
-normalisation is folded into its layer when a network plays.
+its layers inside. A multiply-add is one product of a weight, or of a pair, added up; biases are not counted,
+and batch normalisation is folded into its layer when a network plays.
 """
 
 import inspect
@@ -18,11 +18,12 @@ from torch import Tensor, nn
 from tengen import nets
 from tengen.errors import UserError
 from tengen.games.game import Game, Planes
-from tengen.nets.anysize import PoolingBlock, pool
-from tengen.nets.net import Net, ResidualBlock
+from tengen.nets.anysize import PoolingBlock
+from tengen.nets.net import Net, ResidualBlock, pool
+from tengen.nets.policy import PairProducts
 
 Part = Literal["trunk", "policy", "value"]
-Kind = Literal["conv", "linear", "pool", "block"]
+Kind = Literal["conv", "linear", "pool", "product", "block"]
 
 LARGEST_SETTING = 4096
 MOST_PARAMETERS = 100_000_000  # a larger one does not fit into memory with what measuring takes
@@ -190,6 +191,10 @@ class _Watch:
             products = outputs * module.in_features
             source = self._source(x, part)
             self._add(Layer(part, "linear", "linear", shape, parameters, products, source), y)
+        elif isinstance(module, PairProducts):
+            products = outputs * x.shape[1] // 2
+            source = self._source(x, part)
+            self._add(Layer(part, "product", "from · to, by pairs", shape, parameters, products, source), y)
         elif isinstance(module, nn.AdaptiveMaxPool2d):
             self._add(Layer(part, "pool", name, shape, parameters, 0, self._source(x, part)), y)
         elif not isinstance(module, nn.Flatten):

@@ -3,16 +3,18 @@
 import torch
 from torch import Tensor, nn
 
-from tengen.games.game import Game
+from tengen.games.game import FIRST_TO_MOVE, LAST_MOVE, MINE, THEIRS, Game
 from tengen.nets.net import Net, Output
 
 
 class Gomoku(Net):
     """Policy by 4 filters and a layer to all actions; value by 2 filters and 64 hidden units."""
 
+    needs = (MINE, THEIRS, LAST_MOVE, FIRST_TO_MOVE)
+
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        self.planes = (0, 1, 2, 3)  # mine, the opponent's, the last move, am I the first player
+        self.planes = game.planes_named(*self.needs)
         cells = game.rows * game.cols
         self.trunk = nn.Sequential(
             nn.Conv2d(4, 32, 3, padding=1), nn.ReLU(),

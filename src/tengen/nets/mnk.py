@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from tengen.games.game import Game
+from tengen.games.game import MINE, THEIRS, Game
 from tengen.nets.net import Net, Output, conv
 
 CHANNELS = 64
@@ -12,9 +12,11 @@ CHANNELS = 64
 class Mnk(Net):
     """Each head is a 1×1 convolution and fully connected layers."""
 
+    needs = (MINE, THEIRS)
+
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        self.planes = (0, 1)
+        self.planes = game.planes_named(*self.needs)
         cells = game.rows * game.cols
         self.trunk = nn.Sequential(
             conv(2, CHANNELS), nn.LeakyReLU(),

@@ -5,8 +5,9 @@ Every network is for one game and one board size, but anysize's weights fit any 
 """
 
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from tengen.games.game import Game
@@ -24,6 +25,7 @@ class Output(NamedTuple):
 class Net(nn.Module):
     """A network for the planes of a game."""
 
+    needs: ClassVar[tuple[str, ...]] = ()  # names of planes without which it cannot be
     planes: tuple[int, ...]  # which of the game's planes it sees, in this order
 
     def __init__(self, game: Game) -> None:
@@ -46,6 +48,11 @@ def conv(channels_in: int, channels_out: int, size: int = 3) -> nn.Sequential:
         nn.Conv2d(channels_in, channels_out, size, padding=size // 2, bias=False),
         nn.BatchNorm2d(channels_out),
     )
+
+
+def pool(x: Tensor) -> Tensor:
+    """Means and maxima over the board;  [B, C, H, W] → [B, 2C]"""
+    return torch.cat((x.mean(dim=(2, 3)), x.amax(dim=(2, 3))), dim=1)
 
 
 class ResidualBlock(nn.Module):

@@ -23,6 +23,7 @@ COLOURS = {  # fill and border, after Okabe and Ito
     "conv": ("#dcecf8", "#0072b2"),
     "linear": ("#fdeccb", "#c98500"),
     "pool": ("#d5f0e6", "#009e73"),
+    "product": ("#f6e1ed", "#b5598c"),
     "end": ("#eef0f2", "#6e7781"),
 }
 

@@ -21,7 +21,6 @@ from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import principal_variation
 
-LAST_MOVE = 2  # the plane of the last move
 CACHED = 100_000  # positions
 ZOO = Path(__file__).parent.parent / "zoo"
 
@@ -149,7 +148,7 @@ def open_network(path: str, game: Game, precision: Precision | None = None) -> t
 def evaluator_of(network: NetworkFile, game: Game) -> CachedEvaluator:
     """What a network says, remembered."""
     evaluator = OnnxEvaluator(game, network)
-    return CachedEvaluator(evaluator, game, CACHED, sees_last_move=LAST_MOVE in network.planes)
+    return CachedEvaluator(evaluator, game, CACHED, sees_last_move=game.shows_last_move(network.planes))
 
 
 def judge_of(evaluator: Evaluator, card: Card, game: Game) -> Evaluator:

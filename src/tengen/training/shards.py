@@ -16,8 +16,6 @@ from tengen.training import replay
 from tengen.training.config import SelfPlay
 from tengen.training.selfplay import play_shard
 
-LAST_MOVE = 2  # the plane of the last move
-
 
 @dataclass(frozen=True)
 class ShardTask:
@@ -55,7 +53,7 @@ class SelfPlayWork:
             self._network(game, task),
             game,
             settings.cache_positions,
-            sees_last_move=LAST_MOVE in read_card(task.checkpoint).planes,
+            sees_last_move=game.shows_last_move(read_card(task.checkpoint).planes),
         )
         judge = SeesWins(evaluator, game, settings.discount) if settings.see_wins else evaluator
         positions, stats = play_shard(game, judge, settings, task.simulations, task.games, list(task.seed))

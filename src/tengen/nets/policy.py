@@ -1,0 +1,148 @@
+"""The heads of anysize that say which move: one for each kind of actions (games/coordinates.py).
+
+    cells     a number for every cell
+    columns   a number for every column, of means and maxima over it
+    kinds     a plane for every kind of move: a number for every cell and kind
+    pairs     from · to, products of what the two cells say: a number for every pair of cells
+    general   a layer from the whole board to all actions; its weights fit one board size alone
+
+Where there is one more action than that, it is a pass, seen by the whole board. Every head takes what the
+trunk says of each cell [B, C, H, W] and of the whole board [B, 2C], and gives logits [B, A].
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from tengen.games.game import Game
+from tengen.nets.net import conv
+
+PAIR_FEATURES = 64  # of a cell, as the beginning or the end of a move
+LONGEST_WAVE = 32.0  # cells: further than any board is wide
+
+
+def policy_head(channels: int, game: Game) -> nn.Module:
+    """The head for the actions of a game."""
+    num_cells = game.rows * game.cols
+    num_moves = {
+        "cells": num_cells,
+        "columns": game.cols,
+        "kinds": game.num_actions // num_cells * num_cells,
+        "pairs": num_cells**2,
+        "general": game.num_actions,
+    }[game.action_kind]
+    has_pass = game.num_actions == num_moves + 1
+    assert has_pass or game.num_actions == num_moves, f"{game.num_actions} actions are no {game.action_kind}"
+    heads = {"cells": Planes, "columns": Columns, "kinds": Planes, "pairs": Pairs, "general": General}
+    return heads[game.action_kind](channels, game, has_pass)
+
+
+class Head(nn.Module):
+    """What the heads share: a few features of each cell, and the pass."""
+
+    def __init__(self, channels: int, game: Game, has_pass: bool) -> None:
+        super().__init__()
+        self.hidden = max(16, channels // 2)
+        self.cells = nn.Sequential(conv(channels, self.hidden, size=1), nn.ReLU())
+        self.add_out(game)
+        self.has_pass = has_pass
+        if has_pass:
+            self.pass_move = nn.Linear(2 * channels, 1)
+
+    def add_out(self, game: Game) -> None:
+        """Makes the last layers."""
+        raise NotImplementedError
+
+    def logits(self, y: Tensor) -> Tensor:
+        """Of all actions but the pass."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor, pooled: Tensor) -> Tensor:
+        logits = self.logits(self.cells(x))
+        return torch.cat((logits, self.pass_move(pooled)), dim=1) if self.has_pass else logits
+
+
+class Planes(Head):
+    """A plane for every kind of move, one if there is only one: action = cell · kinds + kind."""
+
+    def add_out(self, game: Game) -> None:
+        self.out = nn.Conv2d(self.hidden, game.num_actions // (game.rows * game.cols), 1)
+
+    def logits(self, y: Tensor) -> Tensor:
+        planes: Tensor = self.out(y)
+        return planes.permute(0, 2, 3, 1).flatten(1)
+
+
+class Columns(Head):
+    """Means and maxima over each column."""
+
+    def add_out(self, game: Game) -> None:
+        self.out = nn.Linear(2 * self.hidden, 1)
+
+    def logits(self, y: Tensor) -> Tensor:
+        columns = torch.cat((y.mean(dim=2), y.amax(dim=2)), dim=1)  # [B, 2C, W]
+        logits: Tensor = self.out(columns.transpose(1, 2)).squeeze(2)
+        return logits
+
+
+class Pairs(Head):
+    """Each cell says something of itself as the beginning and as the end of a move."""
+
+    def add_out(self, game: Game) -> None:
+        self.out = nn.Conv2d(self.hidden, 2 * PAIR_FEATURES, 1)
+        self.products = PairProducts(game.rows, game.cols)
+
+    def logits(self, y: Tensor) -> Tensor:
+        logits: Tensor = self.products(self.out(y))
+        return logits
+
+
+class PairProducts(nn.Module):
+    """logits[from, to] = q(from) · k(to) / √d, so that a pair is judged by both its cells.
+
+    Features are turned by angles that grow along the board (rotary embeddings: Su et al. 2021): the product
+    then depends on how far the move goes and where to, alike on the whole board and on boards of any size.
+    """
+
+    cosines: Tensor
+    sines: Tensor
+
+    def __init__(self, rows: int, cols: int) -> None:
+        super().__init__()
+        angles = _angles(rows, cols)
+        self.register_buffer("cosines", angles.cos(), persistent=False)
+        self.register_buffer("sines", angles.sin(), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, 2F, H, W] → [B, (H·W)²]"""
+        begin, end = (self._turned(part) for part in x.chunk(2, dim=1))
+        return (begin @ end.transpose(1, 2) / math.sqrt(PAIR_FEATURES)).flatten(1)
+
+    def _turned(self, x: Tensor) -> Tensor:
+        """[B, F, H, W] → [B, H·W, F]: the features (a, b) become (a cos - b sin, b cos + a sin)."""
+        features = x.flatten(2).transpose(1, 2)
+        a, b = features.chunk(2, dim=2)
+        # A difference, not a sum: sums would be rounded to 8 bits in an int8 network (export.py).
+        return features * self.cosines - torch.cat((b, -a), dim=2) * self.sines
+
+
+class General(Head):
+    """From what all cells say to all actions."""
+
+    def add_out(self, game: Game) -> None:
+        self.out = nn.Linear(self.hidden * game.rows * game.cols, game.num_actions)
+
+    def logits(self, y: Tensor) -> Tensor:
+        logits: Tensor = self.out(y.flatten(1))
+        return logits
+
+
+def _angles(rows: int, cols: int) -> Tensor:
+    """For each cell and feature: along rows, columns and diagonals, in waves of 2 to 32 cells;  [H·W, F]"""
+    waves = PAIR_FEATURES // 8
+    turns = math.pi * (2 / LONGEST_WAVE) ** (torch.arange(waves) / (waves - 1))
+    row, col = torch.arange(rows).repeat_interleave(cols), torch.arange(cols).repeat(rows)
+    ways = torch.stack((row, col, row + col, row - col), dim=1)
+    half = (ways[:, :, None] * turns).flatten(1)
+    return torch.cat((half, half), dim=1)
