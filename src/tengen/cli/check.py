@@ -1,18 +1,22 @@
-"""`tengen check GAME|all`: does a game keep the contract?"""
+"""`tengen check GAME|all`: does a game keep the contract, and can it be learned?"""
 
 import json
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from tengen.games.check import Finding
+
 
 def check(
-    game: Annotated[str, typer.Argument(help="A game, or all.")],
+    game: Annotated[str, typer.Argument(help="A game, or all: the contract alone, of every game.")],
     positions: Annotated[int, typer.Option(min=1, help="Random positions to check.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Of the random games.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random games.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Check a game against the contract: purity, legality, symmetries, compiled equals interpreted."""
+    """Check a game: indices, purity, legality, symmetries, drawing, compiled equals interpreted, training."""
     from rich.console import Console
 
     from tengen.games import find, names
@@ -25,7 +29,8 @@ def check(
         rules = find(name)
         if not as_json:
             console.print(f"[bold]{name}[/bold]  {rules.summary}")
-        for finding in check_game(rules, positions, seed):
+        findings = check_game(rules, positions, seed) if game == "all" else _check(name, positions, seed)
+        for finding in findings:
             broken += not finding.ok
             report.setdefault(name, []).append(
                 {"check": finding.check, "positions": finding.positions, "problem": finding.problem}
@@ -35,7 +40,45 @@ def check(
                 console.print(f"  {mark} {finding.check} [dim]({finding.positions})[/dim]")
             if finding.problem and not as_json:
                 console.print(f"         {finding.problem}", markup=False)
+        if not as_json and game != "all":
+            console.print(_next(name, broken), markup=False)
     if as_json:
         print(json.dumps(report, indent=2))
     if broken:
         raise typer.Exit(1)
+
+
+def _check(name: str, positions: int, seed: int) -> Iterator["Finding"]:
+    """Uncompiled, then the contract, then training: each only if what comes before is right."""
+    from tengen.cli.train import can_train
+    from tengen.games import find
+    from tengen.games.check import Finding, check_game
+    from tengen.games.rehearsal import rehearse
+
+    met, problem = rehearse(name, positions, seed)
+    yield Finding("uncompiled, every index is inside its array", met, problem)
+    if problem:
+        return
+    is_sound = True
+    for finding in check_game(find(name), positions, seed):
+        is_sound = is_sound and finding.ok
+        yield finding
+    if is_sound and can_train():
+        from tengen.training.trial import try_training
+
+        yield from try_training(find(name), seed)
+
+
+def _next(name: str, broken: int) -> str:
+    """The last line."""
+    import os
+
+    from tengen.cli.train import can_train
+    from tengen.games import LOADED_FILES
+
+    if broken:
+        return "mend the first BROKEN, then check again: it often explains those after it"
+    if not can_train():
+        return "not checked: training, which needs pip install 'tengen[train]'"
+    files = "".join(f"--games {os.path.relpath(path)} " for path in LOADED_FILES)
+    return f"all is well: tengen {files}train {name} --minutes 5"

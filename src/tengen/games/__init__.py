@@ -98,7 +98,8 @@ def load_file(path: Path | str) -> list[str]:
             module_spec.loader.exec_module(module)
         except Exception as error:  # the file is the user's: whatever it raises is theirs to see
             del sys.modules[name]
-            raise UserError(f"{file}{_line_of(error, file)}: {type(error).__name__}: {error}") from error
+            kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+            raise UserError(f"{file}{_line_of(error, file)}: {kind}{error}") from error
     found = [value for value in vars(module).values() if isinstance(value, Game)]
     if not found:
         raise UserError(f"{file} defines no game: expected a Game at its top level, as in examples/")

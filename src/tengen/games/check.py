@@ -1,6 +1,7 @@
 """The contract every game keeps, as checks that anyone can run: `tengen check NAME`.
 
-Each check is a function over sampled positions that returns None, or what went wrong and where.
+Each check is a function over sampled positions that returns None, or what went wrong and where. Before them,
+rehearsal.py plays the game uncompiled: compiled code does not notice an index outside its array.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tengen.games import symmetry
+from tengen.games import drawing, symmetry
 from tengen.games.batch import lift
-from tengen.games.game import LAST_ACTION, TO_MOVE, Game, Planes, State
+from tengen.games.compiling import compile_problem
+from tengen.games.game import LAST_ACTION, LAST_MOVE, MINE, THEIRS, TO_MOVE, Game, Planes, State
 from tengen.games.randomness import new_random
 
 GARBAGE = -77  # what output buffers hold before a function writes them
@@ -47,6 +49,14 @@ def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator
     yield Finding("functions are compiled", 1, problem)
     if problem:
         return
+    problem = functions_compile(game)
+    yield Finding("Numba compiles them", len(_kernels(game)), problem)
+    if problem:
+        return
+    problem = symmetries_are_permutations(game)
+    yield Finding("symmetries are permutations", len(game.symmetries), problem)
+    if problem:
+        return
     samples, problem = sample_positions(game, num_positions, seed)
     yield Finding("random games end by the rules", len(samples), problem)
     few = samples[:: max(1, len(samples) // 300)]  # interpreted code is a thousand times slower
@@ -56,6 +66,7 @@ def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator
         ("legal moves are there until the end", legality, samples),
         ("values are for the player to move", values_in_range, samples),
         ("planes show the board", planes_show_board, samples),
+        ("the last action is only for show", last_action_for_show, samples),
         ("symmetric play is play of the symmetric", symmetric_play, samples),
         ("wins are wins", wins_agree, samples),
         ("one integer and back", integer_round_trip, samples),
@@ -64,6 +75,8 @@ def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator
     for name, function, positions in checks:
         yield Finding(name, len(positions), _first_problem(game, function, positions))
     yield Finding("move names read back", game.num_actions, move_names(game))
+    yield Finding("games read back from their moves", len(few), _first_problem(game, moves_read_back, few))
+    yield Finding("positions are drawn", len(few), _first_problem(game, drawn, few))
     yield Finding("rollouts agree with play", 4000, rollouts_agree(game, seed))
 
 
@@ -82,18 +95,51 @@ def sample_positions(game: Game, num_positions: int, seed: int) -> tuple[list[Sa
             if len(choices) == 0:
                 return samples, f"no legal move, but not over{_where(game, actions)}"
             if len(actions) == MAX_PLIES:
-                return samples, f"a random game is not over after {MAX_PLIES} plies"
+                advice = "count plies in the state, and call it a draw after so many"
+                return samples, f"a random game is not over after {MAX_PLIES} plies: {advice}"
             action = int(random.choice(choices))
             state, actions = game.after(state, action), (*actions, action)
     return samples, None
 
 
 def functions_are_compiled(game: Game) -> str | None:
-    for name in ("start", "legal", "play", "outcome", "planes", "rollout", "wins", "settle"):
-        function = getattr(game, name)
-        if function is not None and not hasattr(function, "py_func"):
+    for name, function in _kernels(game).items():
+        if not hasattr(function, "py_func"):
             return f"{name} is not compiled: decorate it with @njit(cache=True)"
     return None
+
+
+def functions_compile(game: Game) -> str | None:
+    state, random = np.zeros(game.state_size, np.int16), new_random(0)
+    mask, planes = _buffers(game)
+    arguments: dict[str, tuple[object, ...]] = {
+        "start": (state,),
+        "legal": (state, mask),
+        "play": (state, 0, state),
+        "outcome": (state,),
+        "planes": (state, planes),
+        "rollout": (state, random),
+        "wins": (state, 0),
+        "settle": (state,),
+    }
+    problems = (compile_problem(name, one, arguments[name]) for name, one in _kernels(game).items())
+    return next((problem for problem in problems if problem), None)
+
+
+def symmetries_are_permutations(game: Game) -> str | None:
+    for what in ("cells", "actions"):
+        for g, numbers in enumerate(getattr(game.symmetries, what)):
+            if not np.array_equal(np.sort(numbers), np.arange(len(numbers))):
+                return f"symmetry {g} does not send the {what} to all {what}, each once"
+            if g == 0 and not np.array_equal(numbers, np.arange(len(numbers))):
+                return f"symmetry 0 must leave the {what} in place"
+    return None
+
+
+def _kernels(game: Game) -> dict[str, Any]:
+    """The functions of the game that are compiled."""
+    names = ("start", "legal", "play", "outcome", "planes", "rollout", "wins", "settle")
+    return {name: getattr(game, name) for name in names if getattr(game, name) is not None}
 
 
 def inputs_untouched(game: Game, sample: Sample) -> str | None:
@@ -118,8 +164,9 @@ def outputs_written(game: Game, sample: Sample) -> str | None:
     first, second = np.full(game.planes_shape, GARBAGE, np.float32), np.zeros(game.planes_shape, np.float32)
     game.planes(state, first)
     game.planes(state, second)
-    if not np.array_equal(first, second):
-        return "planes leaves entries unwritten"
+    for i, name in enumerate(game.plane_names):
+        if not np.array_equal(first[i], second[i]):
+            return f"planes leaves entries of plane {i}, '{name}', unwritten"
     if not game.outcome(state)[0]:
         action = int(np.flatnonzero(ones)[-1])
         dirty, clean = np.full_like(state, GARBAGE), np.zeros_like(state)
@@ -130,7 +177,8 @@ def outputs_written(game: Game, sample: Sample) -> str | None:
         if tuple(clean[: len(game.header)]) != game.header:
             return "play changes the header"
         if clean[LAST_ACTION] != action:
-            return f"after action {action}, state[-2] should be it, is {clean[LAST_ACTION]}"
+            name = game.moves.name(action)
+            return f"after {name} state[-2] should be its action, {action}, is {clean[LAST_ACTION]}"
     return None
 
 
@@ -154,15 +202,39 @@ def values_in_range(game: Game, sample: Sample) -> str | None:
 
 
 def planes_show_board(game: Game, sample: Sample) -> str | None:
-    """Plane 0 holds the stones of the player to move, plane 1 the opponent's."""
+    """The planes named mine and theirs hold the stones of the player to move and the opponent's."""
     planes = _planes(game, sample.state)
     if not np.isfinite(planes).all():
         return "planes holds numbers that are not finite"
     cells = sample.state[game.cells].reshape(game.rows, game.cols)
     me = sample.state[TO_MOVE]
-    for plane, owner, whose in ((0, me, "the player to move"), (1, 3 - me, "the opponent")):
-        if not np.array_equal(planes[plane] != 0, cells == owner):
-            return f"plane {plane} should show the stones of {whose}"
+    for name, owner, whose in ((MINE, me, "the player to move"), (THEIRS, 3 - me, "the opponent")):
+        for plane in game.planes_named(name) if name in game.plane_names else ():
+            if not np.array_equal(planes[plane] != 0, cells == owner):
+                return f"plane {plane} should show the stones of {whose}, as its name '{name}' says"
+    return None
+
+
+def last_action_for_show(game: Game, sample: Sample) -> str | None:
+    """Positions that differ in the last action alone are taken for the same, by caches and by the learner."""
+    if not sample.actions:
+        return None
+    bare = sample.state.copy()
+    bare[LAST_ACTION] = -1
+    advice = "keep what the rules need in an entry of its own"
+    mask = game.legal_mask(sample.state)
+    if not np.array_equal(mask, game.legal_mask(bare)):
+        return f"legal depends on state[-2], the last action: {advice}"
+    if game.outcome(sample.state) != game.outcome(bare):
+        return f"outcome depends on state[-2], the last action: {advice}"
+    differ = (_planes(game, sample.state) != _planes(game, bare)).any(axis=(1, 2))
+    for name in (name for name, differs in zip(game.plane_names, differ, strict=True) if differs):
+        if name != LAST_MOVE:
+            return f"plane '{name}' depends on state[-2], the last action: name it LAST_MOVE, or {advice}"
+    if mask.any():
+        action = int(np.flatnonzero(mask)[0])
+        if not np.array_equal(game.after(sample.state, action), game.after(bare, action)):
+            return f"play depends on state[-2], the last action: {advice}"
     return None
 
 
@@ -176,7 +248,10 @@ def symmetric_play(game: Game, sample: Sample) -> str | None:
         if game.outcome(twin) != game.outcome(state):
             return f"symmetry {g} changes the outcome"
         if not np.array_equal(game.legal_mask(twin)[actions], mask):
-            return f"symmetry {g} changes the legal moves"
+            wrong = int(np.flatnonzero(game.legal_mask(twin)[actions] != mask)[0])
+            names = f"{game.moves.name(wrong)} becomes {game.moves.name(int(actions[wrong]))}"
+            which = f"{names}, of which one is legal and one is not"
+            return f"symmetry {g} changes the legal moves: {which}"
         moved = _planes(game, twin).reshape(game.num_planes, -1)[:, cells]
         if not np.array_equal(moved, planes.reshape(game.num_planes, -1)):
             return f"symmetry {g} does not move the planes as it moves the cells"
@@ -238,6 +313,23 @@ def move_names(game: Game) -> str | None:
             return f"'{name}' names action {action} but reads back as {game.moves.action(name)}"
         if game.moves.split(f"{name} {names[0]}") != [name, names[0]]:
             return f"'{name} {names[0]}' does not split into two moves"
+    return None
+
+
+def moves_read_back(game: Game, sample: Sample) -> str | None:
+    """A game is written as the names of its moves, and they lead to the same position."""
+    names = [game.moves.name(action) for action in sample.actions]
+    read = game.moves.split(" ".join(names))
+    if [game.moves.action(name) for name in read] != list(sample.actions):
+        return f"'{' '.join(names)}' is read as {len(read)} moves: '{' '.join(read)}'"
+    return None
+
+
+def drawn(game: Game, sample: Sample) -> str | None:
+    """As text and as a picture."""
+    lines = drawing.text(game, sample.state).splitlines()
+    if len(lines) < game.rows + 2 or not drawing.svg(game, sample.state).startswith("<svg"):
+        return "the drawing has too few lines"
     return None
 
 

@@ -1,0 +1,46 @@
+"""What Numba says of a function that it cannot compile, in one line instead of fifty."""
+
+import re
+from typing import Any
+
+import numba
+
+NOISE = (
+    "Failed in ",
+    "During",
+    "File ",
+    "There are ",
+    "- Of which",
+    "Overload",
+    "With argument",
+    "raised from",
+)
+SPECIFIC = re.compile(r"^(?:\w*(?:Typing|Type|Value|Index|Attribute)Error): (.+)$", re.MULTILINE)
+
+
+def compile_problem(name: str, kernel: Any, arguments: tuple[object, ...]) -> str | None:
+    """Why a kernel cannot be compiled for these arguments; None if it can."""
+    try:
+        kernel.compile(tuple(numba.typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
+    except Exception as error:  # noqa: BLE001 (Numba raises anything; here it is a finding about the rules)
+        return f"{name}{_line(str(error), kernel)}: {_essence(str(error)) or type(error).__name__}"
+    return None
+
+
+def _line(text: str, kernel: Any) -> str:
+    """`, line 34`: where in the file of the function; without Numba's word, where it begins."""
+    file = re.escape(kernel.py_func.__code__.co_filename.replace("\\", "/").rpartition("/")[2])
+    found = re.search(rf'File "(?:[^"]*[/\\])?{file}", line (\d+)', text)
+    return f", line {found[1] if found else kernel.py_func.__code__.co_firstlineno}"
+
+
+def _essence(text: str) -> str:
+    """The line that says what is wrong."""
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(NOISE)]
+    first = lines[0] if lines else ""
+    if not first.startswith("No implementation of function"):
+        return first
+    call = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), "this call")
+    why = SPECIFIC.search("\n".join(lines))
+    return f"Numba has no {call}" + (f": {why[1]}" if why else "")

@@ -1,0 +1,87 @@
+"""Tries out whether a game can be learned, in a few seconds: the last part of `tengen check`.
+
+A few games of self-play with the default network, a few steps of learning, and the export for playing.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from tengen import nets
+from tengen.games.batch import lift
+from tengen.games.check import Finding
+from tengen.games.game import Game
+from tengen.nets.evaluator import TorchEvaluator
+from tengen.nets.export import to_onnx
+from tengen.nets.net import Net
+from tengen.training.config import Learner as LearnerSettings
+from tengen.training.config import Network, SelfPlay
+from tengen.training.learner import Learner
+from tengen.training.record import Positions
+from tengen.training.selfplay import play_shard
+
+GAMES, SIMULATIONS, STEPS = 4, 8, 4
+
+
+def try_training(game: Game, seed: int) -> Iterator[Finding]:
+    """One finding after another; after the first problem no more."""
+    trial = Trial(game, seed)
+    for name, attempt in (
+        (f"{Network().name}, the default network, plays itself", trial.play),
+        ("it learns from that", trial.learn),
+        ("it is exported for playing", trial.export),
+    ):
+        problem = _problem(attempt)
+        yield Finding(name, len(trial.positions) if trial.positions else 0, problem)
+        if problem:
+            return
+
+
+def _problem(attempt: Callable[[], str | None]) -> str | None:
+    try:
+        return attempt()
+    except Exception as error:  # noqa: BLE001 (a broken game may break anything: that is a finding too)
+        return f"{type(error).__name__}: {error}"
+
+
+class Trial:
+    """A very short run, without files."""
+
+    def __init__(self, game: Game, seed: int) -> None:
+        self.game, self.seed = game, seed
+        self.net: Net | None = None
+        self.positions: Positions | None = None
+
+    def play(self) -> str | None:
+        network, game = Network(), self.game
+        self.net = nets.make(network.name, game, {"channels": network.channels, "blocks": network.blocks})
+        settings = replace(SelfPlay(), simulations=SIMULATIONS, fast_simulations=2)
+        evaluator = TorchEvaluator(game, self.net, torch.device("cpu"))
+        self.positions, _ = play_shard(game, evaluator, settings, SIMULATIONS, GAMES, [self.seed])
+        if not np.isfinite(self.positions.policies).all() or not np.isfinite(self.positions.values).all():
+            return "the search's policies or values are not finite"
+        masks = np.empty((len(self.positions), game.num_actions), np.bool_)
+        lift(game).legal(self.positions.states, masks)
+        if (self.positions.policies[~masks] > 0).any():
+            return "the search gives a share to moves that are not legal"
+        return None
+
+    def learn(self) -> str | None:
+        assert self.net is not None and self.positions is not None
+        settings = LearnerSettings(batch_size=64, threads=1)
+        threads = torch.get_num_threads()
+        learner = Learner(self.game, self.net, settings)
+        losses = learner.learn(self.positions, STEPS, 0.0, [self.seed], lambda _: None)
+        torch.set_num_threads(threads)
+        if not np.isfinite([losses.policy, losses.value, losses.plies_left]).all():
+            return f"the losses are not finite: policy {losses.policy}, value {losses.value}"
+        return None
+
+    def export(self) -> str | None:
+        assert self.net is not None and self.positions is not None
+        planes = np.zeros((len(self.positions), *self.game.planes_shape), np.float32)
+        lift(self.game).planes(self.positions.states, planes)
+        to_onnx(self.net.eval(), planes[:64])
+        return None
