@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 CONNECT6 = REPOSITORY / "examples" / "connect6.py"
+BREAKTHROUGH = REPOSITORY / "examples" / "breakthrough.py"
 
 
 def tengen(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -98,7 +100,14 @@ def test_a_mistake_is_one_clear_line(arguments: list[str], message: str) -> None
 
 
 @pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["show"], ["perft", "connect4", "x"], ["check", "--seed", "x"]]
+    "arguments",
+    [
+        ["nonsense"],
+        ["show"],
+        ["perft", "connect4", "x"],
+        ["check", "--seed", "x"],
+        ["check", "tictactoe", "--seed", "-1"],
+    ],
 )
 def test_a_wrong_command_line_exits_with_2_and_no_traceback(arguments: list[str]) -> None:
     done = tengen(*arguments)
@@ -112,7 +121,9 @@ def test_perft_counts() -> None:
 
 
 def test_check_passes_a_game_from_outside_and_fails_a_broken_one(tmp_path: Path) -> None:
-    assert "BROKEN" not in result("--games", CONNECT6, "check", "connect6", "--positions", "300")
+    shown = result("--games", CONNECT6, "check", "connect6", "--positions", "300")
+    assert "BROKEN" not in shown and "  ok     it learns from that " in shown
+    assert shown.splitlines()[-1].startswith("all is well: tengen --games ")
     broken = tmp_path / "broken.py"
     broken.write_text(
         CONNECT6.read_text().replace("out[0], out[1] = board == me,", "out[0], out[1] = board == 1,")
@@ -121,6 +132,45 @@ def test_check_passes_a_game_from_outside_and_fails_a_broken_one(tmp_path: Path)
     assert done.returncode == 1
     findings = {row["check"]: row["problem"] for row in json.loads(done.stdout)["connect6"]}
     assert "plane 0 should show the stones of the player to move" in findings["planes show the board"]
+
+
+def test_check_says_line_and_moves_of_what_would_crash_and_goes_no_further(tmp_path: Path) -> None:
+    """Compiled, this writes behind the planes: the heap would be corrupted."""
+    broken = tmp_path / "broken.py"
+    broken.write_text(BREAKTHROUGH.read_text().replace("MINE, THEIRS, FIRST_TO_MOVE)", "MINE, THEIRS)"))
+    done = tengen("--games", broken, "check", "breakthrough", "--positions", "300")
+    assert done.returncode == 1 and done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[1] == "  BROKEN uncompiled, every index is inside its array (1)"
+    assert re.match(r" +planes, line \d+, `out\[2\] = me == 1 .*`: index 2 is out of bounds", lines[2])
+    assert lines[2].endswith("out has 2 planes, one for each of plane_names) (after: no moves)")
+    assert lines[3:] == ["mend the first BROKEN, then check again: it often explains those after it"]
+
+
+def test_a_game_of_moves_is_played_in_the_terminal(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tengen", "--games", str(BREAKTHROUGH), "play", "breakthrough"]
+    done = subprocess.run(
+        [*command, "--opponent", "uniform"],
+        input="c2 c3\nC1-C9\nquit\n",
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "uniform plays " in done.stdout
+    assert "illegal move 'C1-C9' in breakthrough: rows are 1-6" in done.stdout
+    again = f"tengen --games {os.path.relpath(BREAKTHROUGH, tmp_path)} play breakthrough c2-c3 "
+    assert f"Go on with: {again}" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_game_of_moves_is_trained_by_one_command_and_plays(tmp_path: Path) -> None:
+    small = ["network.channels=8", "network.blocks=1", "selfplay.games=8", "selfplay.simulations=4"]
+    settings = [part for setting in (*small, "measure.every=0") for part in ("--set", setting)]
+    train = ["train", "breakthrough", "--generations", "1", "--workers", "1", *settings]
+    result("--games", BREAKTHROUGH, *train, cwd=tmp_path)
+    match = ["match", "breakthrough", "zero:runs/breakthrough:sims=4", "uniform", "-n", "2", "--json"]
+    assert json.loads(result("--games", BREAKTHROUGH, *match, cwd=tmp_path))
 
 
 def test_a_game_from_outside_runs_again_from_its_kept_kernels(tmp_path: Path) -> None:

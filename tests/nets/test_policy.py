@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from tengen import games, nets
 from tengen.errors import UserError
@@ -17,9 +18,12 @@ from tengen.games import symmetry
 from tengen.games.coordinates import BoardMoves, FromTo, Kinds, Steps
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
+from tengen.nets.describe import describe
+from tengen.nets.drawing import Text
 from tengen.nets.evaluator import TorchEvaluator
 from tengen.nets.export import to_onnx
 from tengen.nets.net import Net
+from tengen.nets.picture import draw
 from tengen.nets.policy import policy_head
 from tengen.players.zero import ZOO
 from tests.nets.test_nets import trained_a_little
@@ -93,6 +97,21 @@ def test_weights_fit_another_board_and_the_export_says_the_same(moves: BoardMove
     other.load_state_dict(one.state_dict())
     planes = np.random.default_rng(0).integers(0, 2, (16, *small.planes_shape)).astype(np.float32)
     assert to_onnx(trained_a_little(one, planes), planes)  # raises if they differ
+
+
+@pytest.mark.parametrize("moves", MOVES, ids=lambda moves: f"{type(moves).__name__} {moves.num_actions}")
+def test_a_head_is_described_counted_and_drawn(moves: BoardMoves) -> None:
+    game = with_moves(moves)
+    net = nets.make("anysize", game, SMALL)
+    planes = np.random.default_rng(0).integers(0, 2, (8, *game.planes_shape)).astype(np.float32)
+    description = describe(net, planes)
+    with FlopCounterMode(display=False) as counter:
+        logits(net, torch.from_numpy(np.ascontiguousarray(planes[:1, net.planes])))
+    assert description.multiply_adds == counter.get_total_flops() // 2
+    assert sum(layer.parameters for layer in description.layers) == net.num_parameters
+    shown = [shape.text for shape in draw(description, "", "").shapes if isinstance(shape, Text)]
+    assert f"{moves.num_actions} logits" in shown
+    assert ("from · to, by pairs" in shown) == (moves.kind == "pairs")
 
 
 def test_a_pair_is_judged_by_where_it_leads() -> None:

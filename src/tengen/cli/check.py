@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tengen.cli.invocation import invocation
+
 if TYPE_CHECKING:
     from tengen.games.check import Finding
 
@@ -71,14 +73,10 @@ def _check(name: str, positions: int, seed: int) -> Iterator["Finding"]:
 
 def _next(name: str, broken: int) -> str:
     """The last line."""
-    import os
-
     from tengen.cli.train import can_train
-    from tengen.games import LOADED_FILES
 
     if broken:
         return "mend the first BROKEN, then check again: it often explains those after it"
     if not can_train():
         return "not checked: training, which needs pip install 'tengen[train]'"
-    files = "".join(f"--games {os.path.relpath(path)} " for path in LOADED_FILES)
-    return f"all is well: tengen {files}train {name} --minutes 5"
+    return f"all is well: {invocation()} train {name} --minutes 5"

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from tengen.cli.invocation import invocation
+
 if TYPE_CHECKING:
     from tengen.games.game import Game
     from tengen.players.player import Player
@@ -55,11 +57,11 @@ def play(
             conversation.run()
         finally:  # whatever happens, the game is not lost
             if not conversation.is_over:
-                again = ["tengen", "play", game, *conversation.position.moves]
+                again = ["play", game, *conversation.position.moves]
                 again += ["--opponent", opponent] if opponent != usual else []
                 again += ["--side", side] if side != "first" else []
                 turn = "XO"[conversation.position.to_move - 1]
-                terminal.say(f"not over, {turn} to move. Go on with: {shlex.join(again)}")
+                terminal.say(f"not over, {turn} to move. Go on with: {invocation()} {shlex.join(again)}")
 
 
 def _usual(game: "Game") -> str:

@@ -3,7 +3,7 @@
 Compiled code does not look whether an index is inside its array, and a mistake there reads rubbish or kills
 the process. So a child process, in which Numba compiles nothing, plays random games with arrays that do look.
 It finds names that do not exist, indices outside, inputs that are changed and answers of the wrong type, and
-says in which function, on which line and after which moves. Whatever happens to the child, the caller goes on.
+says in which function, on which line and after which moves. Whatever happens there, the caller goes on.
 """
 
 import ast
@@ -12,6 +12,7 @@ import json
 import linecache
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,12 +54,20 @@ def rehearse(name: str, num_positions: int, seed: int, patience: float = PATIENC
         return int(answer["positions"]), answer["problem"]
     function, _, actions = doing.partition(" ")
     played = tuple(int(action) for action in actions.split())
-    where = re.search(r"line (\d+) in (?!call\b)\w+", child.stderr)  # faulthandler: the innermost frame first
-    line = f", line {where[1]}" if where else ""
-    how = "does not come to an end" if child.returncode == 1 and "Timeout" in child.stderr else "died"
-    if how == "died":
-        how += f" (code {child.returncode}): {(child.stderr.strip().splitlines() or ['no message'])[-1]}"
+    # faulthandler: the innermost frame first, those of the guarded arrays among them
+    frames = re.findall(r'File "(.+)", line (\d+) in', child.stderr)
+    line = next((f", line {number}" for file, number in frames if file != __file__), "")
+    how = _end_of(child.returncode, child.stderr)
     return 0, f"{function or 'the file'}{line}: {how}{after(games.find(name), played)}"
+
+
+def _end_of(code: int, stderr: str) -> str:
+    """How a child ended that has not answered."""
+    if "Timeout" in stderr:
+        return "does not come to an end"
+    if code < 0:
+        return f"kills the process ({signal.Signals(-code).name})"
+    return f"ends the process: {(stderr.strip().splitlines() or ['without a word'])[-1]}"
 
 
 def after(game: Game, actions: tuple[int, ...]) -> str:

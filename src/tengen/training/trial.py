@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from tengen import nets
 from tengen.games.batch import lift
 from tengen.games.check import Finding
 from tengen.games.game import Game
-from tengen.nets.evaluator import TorchEvaluator
+from tengen.nets.evaluator import TorchEvaluator, find_device
 from tengen.nets.export import to_onnx
 from tengen.nets.net import Net
 from tengen.training.config import Learner as LearnerSettings
@@ -58,7 +57,13 @@ class Trial:
         network, game = Network(), self.game
         self.net = nets.make(network.name, game, {"channels": network.channels, "blocks": network.blocks})
         settings = replace(SelfPlay(), simulations=SIMULATIONS, fast_simulations=2)
-        evaluator = TorchEvaluator(game, self.net, torch.device("cpu"))
+        evaluator = TorchEvaluator(game, self.net, find_device("cpu"))
+        first = game.new_state()[np.newaxis]
+        found = evaluator.evaluate(first, game.legal_mask(first[0])[np.newaxis])
+        if found.logits.shape != (1, game.num_actions):
+            return f"it has {found.logits.shape[1]} logits for {game.num_actions} actions"
+        if not (np.isfinite(found.logits).all() and np.isfinite(found.values).all()):
+            return "what it says of the first position is not finite: are the planes?"
         self.positions, _ = play_shard(game, evaluator, settings, SIMULATIONS, GAMES, [self.seed])
         if not np.isfinite(self.positions.policies).all() or not np.isfinite(self.positions.values).all():
             return "the search's policies or values are not finite"
@@ -71,10 +76,8 @@ class Trial:
     def learn(self) -> str | None:
         assert self.net is not None and self.positions is not None
         settings = LearnerSettings(batch_size=64, threads=1)
-        threads = torch.get_num_threads()
         learner = Learner(self.game, self.net, settings)
         losses = learner.learn(self.positions, STEPS, 0.0, [self.seed], lambda _: None)
-        torch.set_num_threads(threads)
         if not np.isfinite([losses.policy, losses.value, losses.plies_left]).all():
             return f"the losses are not finite: policy {losses.policy}, value {losses.value}"
         return None
