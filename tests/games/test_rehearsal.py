@@ -82,6 +82,11 @@ BROKEN: dict[str, tuple[str, str, str]] = {  # what is broken: this text, is rep
         "= 40000 + action, 3 - state[TO_MOVE]",
         r"play, LINE, .*: OverflowError: Python integer 40\d\d\d out of bounds for int16",
     ),
+    "a fraction in the state": (
+        "= GONE, state[TO_MOVE]",
+        "= GONE / 2, state[TO_MOVE]",
+        r"play, LINE, .*: TypeError: a state holds whole numbers, got 1.5",
+    ),
     "one argument too few": (
         "def planes(state: State, out: Planes)",
         "def planes(out: Planes)",
@@ -168,6 +173,28 @@ def misspelt(state: State, mask: Mask) -> None:
         mask[0] = is_leagl(state)  # type: ignore[name-defined]  # noqa: F821
 
 
+def not_compiled(state: State) -> bool:
+    return bool(state[0] == 0)
+
+
+LIST, WORDS = [[1], [2, 3]], {1: 2}
+
+
+@njit(cache=False)
+def calls_what_is_not_compiled(state: State, mask: Mask) -> None:
+    mask[:] = not_compiled(state)
+
+
+@njit(cache=False)
+def reads_a_list(state: State, mask: Mask) -> None:
+    mask[:] = LIST[0][0] == state[0]
+
+
+@njit(cache=False)
+def reads_a_dictionary(state: State, mask: Mask) -> None:
+    mask[:] = WORDS[1] == state[0]
+
+
 @njit(cache=False)
 def too_many_indices(state: State, out: Planes) -> None:
     out[0, 0, 0, 0] = 1
@@ -198,6 +225,9 @@ def test_the_contract_says_what_else_is_broken(knights: Game) -> None:
         ({"legal": not_back_at_once, "outcome": never_over, "play": stays}, "4096 plies"),
         ({"planes": leaves_a_plane_out}, "planes leaves entries of plane 2, 'gone', unwritten"),
         ({"legal": misspelt}, r"legal, line \d+: NameError: (global )?name 'is_leagl' is not defined$"),
+        ({"legal": calls_what_is_not_compiled}, r"legal, line \d+: not_compiled is not compiled: decorate it with @njit"),
+        ({"legal": reads_a_list}, r"LIST is a list: compiled functions know numbers, tuples and NumPy arrays"),
+        ({"legal": reads_a_dictionary}, r"WORDS is a dict: compiled functions know numbers, tuples and NumPy arrays"),
         ({"planes": too_many_indices}, r"planes, line \d+: .*cannot index array\(float32, 3d, C\) with 4 indices"),
         ({"symmetries": upside_down}, "symmetry 0 must leave the actions in place"),
         ({"symmetries": replace(shifted, actions=np.concatenate([group.actions[:1], group.actions[:0:-1]]))},

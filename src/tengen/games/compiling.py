@@ -17,6 +17,11 @@ NOISE = (
 )
 SPECIFIC = re.compile(r"^(?:\w*(?:Typing|Type|Value|Index|Attribute)Error): (.+)$", re.MULTILINE)
 
+UNKNOWN = re.compile(  # what stands at the top of the file, and is of a type that Numba does not know
+    r"Untyped global name '(\w+)': Cannot determine Numba type of <class '([\w.]+)'>"
+    r"|The use of a reflected (list).* type, assigned to variable '(\w+)' in globals"
+)
+
 
 def compile_problem(name: str, kernel: Any, arguments: tuple[object, ...]) -> str | None:
     """Why a kernel cannot be compiled for these arguments; None if it can."""
@@ -39,6 +44,11 @@ def _essence(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith(NOISE)]
     first = lines[0] if lines else ""
+    if found := UNKNOWN.search(first):
+        name, kind = found[1] or found[4], (found[2] or found[3]).split(".")[-1]
+        if kind == "function":
+            return f"{name} is not compiled: decorate it with @njit(cache=True)"
+        return f"{name} is a {kind}: compiled functions know numbers, tuples and NumPy arrays"
     if not first.startswith("No implementation of function"):
         return first
     call = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), "this call")

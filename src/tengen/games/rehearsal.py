@@ -93,6 +93,8 @@ class Guarded(np.ndarray[Any, Any]):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._check(index, sys._getframe(1))
+        if self.dtype == np.int16 and isinstance(value, float) and not value.is_integer():
+            raise TypeError(f"a state holds whole numbers, got {value}")
         super().__setitem__(index, value)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
