@@ -22,6 +22,7 @@ from tengen.training.record import Positions
 from tengen.training.selfplay import play_shard
 
 GAMES, SIMULATIONS, STEPS = 4, 8, 4
+SMALL = {"channels": 16, "blocks": 2}  # every kind of layer is in it
 
 
 def try_training(game: Game, seed: int) -> Iterator[Finding]:
@@ -54,8 +55,8 @@ class Trial:
         self.positions: Positions | None = None
 
     def play(self) -> str | None:
-        network, game = Network(), self.game
-        self.net = nets.make(network.name, game, {"channels": network.channels, "blocks": network.blocks})
+        game = self.game
+        self.net = nets.make(Network().name, game, SMALL)
         settings = replace(SelfPlay(), simulations=SIMULATIONS, fast_simulations=2)
         evaluator = TorchEvaluator(game, self.net, find_device("cpu"))
         first = game.new_state()[np.newaxis]
