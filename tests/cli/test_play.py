@@ -180,7 +180,8 @@ def test_in_a_terminal_there_is_colour_a_prompt_and_ctrl_c() -> None:
     while not select.select([ours], [], [], 0.5)[0]:  # a signal just before readline waits is not seen
         tengen.send_signal(signal.SIGINT)
     last_words = _read_until(ours, b"tengen: stopped")
-    assert b"Go on with: tengen play tictactoe b2 a1 --opponent uniform" in last_words
+    assert b"Go on with: " in last_words  # and the command as it was started: python -m tengen
+    assert b"tengen play tictactoe b2 a1 --opponent uniform" in last_words
     assert tengen.wait(30) == 130
     os.close(ours)
 

@@ -5,9 +5,10 @@ import pytest
 
 from tengen import games
 from tengen.errors import UserError
-from tengen.evaluators.cache import CachedEvaluator
+from tengen.evaluators.cache import MOST_BYTES, CachedEvaluator
 from tengen.evaluators.evaluator import Evaluation
 from tengen.evaluators.rollout import RolloutEvaluator
+from tengen.evaluators.uniform import UniformEvaluator
 from tengen.games.game import LAST_ACTION, TO_MOVE, State
 from tengen.games.symmetry import transform
 from tests.evaluators.fakes import FakeEvaluator, SymmetricFake, assert_same, legal_actions, positions
@@ -225,3 +226,9 @@ def test_size_and_memory() -> None:
     assert cache.hit_rate == 0
     with pytest.raises(UserError, match="1 position or more, got 0"):
         CachedEvaluator(FakeEvaluator(CONNECT4), CONNECT4, capacity=0)
+
+
+def test_a_game_with_many_actions_remembers_fewer_positions() -> None:
+    cache = CachedEvaluator(UniformEvaluator(), games.find("gomoku20"), 200_000)
+    assert 150_000 < cache.capacity < 200_000
+    assert cache.capacity * cache.bytes_per_entry <= MOST_BYTES

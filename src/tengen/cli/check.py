@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.invocation import invocation
+from tengen.command_line import command
 
 if TYPE_CHECKING:
     from tengen.games.check import Finding
@@ -79,4 +79,4 @@ def _next(name: str, broken: int) -> str:
         return "mend the first BROKEN, then check again: it often explains those after it"
     if not can_train():
         return "not checked: training, which needs pip install 'tengen[train]'"
-    return f"all is well: {invocation()} train {name} --minutes 5"
+    return f"all is well: {command('train', name, '--minutes', '5')}"

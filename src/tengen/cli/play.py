@@ -1,12 +1,11 @@
 """`tengen play GAME`: a game against a player, in the terminal or over a pipe."""
 
-import shlex
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tengen.cli.invocation import invocation
+from tengen.command_line import command
 
 if TYPE_CHECKING:
     from tengen.games.game import Game
@@ -61,7 +60,7 @@ def play(
                 again += ["--opponent", opponent] if opponent != usual else []
                 again += ["--side", side] if side != "first" else []
                 turn = "XO"[conversation.position.to_move - 1]
-                terminal.say(f"not over, {turn} to move. Go on with: {invocation()} {shlex.join(again)}")
+                terminal.say(f"not over, {turn} to move. Go on with: {command(*again)}")
 
 
 def _usual(game: "Game") -> str:

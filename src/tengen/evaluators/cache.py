@@ -26,6 +26,7 @@ from tengen.games.game import Game, Mask, State
 Int32s = npt.NDArray[np.int32]
 
 WAYS = 4  # entries in a bucket
+MOST_BYTES = 256 << 20  # of a table: a game with a thousand actions remembers fewer positions
 KEY, CHECK, USED = 0, 1, 2  # columns of the tags
 LAST_ACTION = -2
 NONE = -1
@@ -61,9 +62,9 @@ class Rows:
 class CachedEvaluator:
     """Answers as its inner evaluator does, and asks it only once about positions it remembers.
 
-    `capacity` is in positions, rounded up to a multiple of four. The key covers the state except its last
-    action; `sees_last_move` adds that, for networks that see it. Legal actions are taken to follow from the
-    key. The inner evaluator must give plies_left always or never.
+    `capacity` is in positions, rounded up to a multiple of four; MOST_BYTES limits it. The key covers the
+    state except its last action; `sees_last_move` adds that, for networks that see it. Legal actions are
+    taken to follow from the key. The inner evaluator must give plies_left always or never.
 
     If its answer depends on the key alone, not on the rest of the batch, answers are the same, bit for bit,
     with and without the cache, whatever the capacity.
@@ -89,7 +90,8 @@ class CachedEvaluator:
         self._evaluator, self._game = evaluator, game
         group = len(game.symmetries) if canonical else 1
         self._weights, self._last_terms = _hash_tables(game, group, sees_last_move)
-        size = -(-capacity // WAYS) * WAYS
+        most = MOST_BYTES // (4 * (game.num_actions + 2) + 24)
+        size = -(-min(capacity, most) // WAYS) * WAYS
         self._table = Table(
             tags=np.zeros((size, 3), np.uint64),
             answers=np.zeros((size, game.num_actions + 2), np.float32),

@@ -11,6 +11,8 @@ trunk says of each cell [B, C, H, W] and of the whole board [B, 2C], and gives l
 """
 
 import math
+from abc import abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +36,13 @@ def policy_head(channels: int, game: Game) -> nn.Module:
     }[game.action_kind]
     has_pass = game.num_actions == num_moves + 1
     assert has_pass or game.num_actions == num_moves, f"{game.num_actions} actions are no {game.action_kind}"
-    heads = {"cells": Planes, "columns": Columns, "kinds": Planes, "pairs": Pairs, "general": General}
+    heads: dict[str, Callable[[int, Game, bool], nn.Module]] = {
+        "cells": Planes,
+        "columns": Columns,
+        "kinds": Planes,
+        "pairs": Pairs,
+        "general": General,
+    }
     return heads[game.action_kind](channels, game, has_pass)
 
 
@@ -50,13 +58,13 @@ class Head(nn.Module):
         if has_pass:
             self.pass_move = nn.Linear(2 * channels, 1)
 
+    @abstractmethod
     def add_out(self, game: Game) -> None:
         """Makes the last layers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def logits(self, y: Tensor) -> Tensor:
         """Of all actions but the pass."""
-        raise NotImplementedError
 
     def forward(self, x: Tensor, pooled: Tensor) -> Tensor:
         logits = self.logits(self.cells(x))

@@ -3,6 +3,7 @@
 A few games of self-play with the default network, a few steps of learning, and the export for playing.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -17,9 +18,11 @@ from tengen.nets.export import to_onnx
 from tengen.nets.net import Net
 from tengen.training.config import Learner as LearnerSettings
 from tengen.training.config import Network, SelfPlay
+from tengen.training.gradients import GradientWork
 from tengen.training.learner import Learner
 from tengen.training.record import Positions
 from tengen.training.selfplay import play_shard
+from tengen.workers.local import Pool
 
 GAMES, SIMULATIONS, STEPS = 4, 8, 4
 SMALL = {"channels": 16, "blocks": 2}  # every kind of layer is in it
@@ -76,9 +79,9 @@ class Trial:
 
     def learn(self) -> str | None:
         assert self.net is not None and self.positions is not None
-        settings = LearnerSettings(batch_size=64, threads=1)
-        learner = Learner(self.game, self.net, settings)
-        losses = learner.learn(self.positions, STEPS, 0.0, [self.seed], lambda _: None)
+        learner = Learner(self.game, self.net, LearnerSettings(batch_size=64, parts=1))
+        compute = Pool(GradientWork(self.game.name, Network().name, SMALL), processes=1).run
+        losses = learner.learn(self.positions, STEPS, 0.0, [self.seed], math.inf, compute, lambda _: None)
         if not np.isfinite([losses.policy, losses.value, losses.plies_left]).all():
             return f"the losses are not finite: policy {losses.policy}, value {losses.value}"
         return None
