@@ -91,7 +91,7 @@ class CachedEvaluator:
         group = len(game.symmetries) if canonical else 1
         self._weights, self._last_terms = _hash_tables(game, group, sees_last_move)
         most = MOST_BYTES // (4 * (game.num_actions + 2) + 24)
-        size = -(-min(capacity, most) // WAYS) * WAYS
+        size = min(-(-capacity // WAYS), most // WAYS) * WAYS
         self._table = Table(
             tags=np.zeros((size, 3), np.uint64),
             answers=np.zeros((size, game.num_actions + 2), np.float32),
