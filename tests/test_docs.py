@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,20 @@ def test_the_commands_exist() -> None:
     assert commands_shown() >= {"games", "show", "check", "perft", "analyse", "bench rules"}
     for command in sorted(commands_shown()):
         assert tengen(*command.split(), "--help").returncode == 0, command
+
+
+def test_nobody_is_told_to_install_a_package_of_somebody_else() -> None:
+    """The name tengen on PyPI is another project: ours is tengen-zero, and is installed from the clone."""
+    listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    wrong = re.compile(r"pip install\s+(-\S+\s+)*['\"]?tengen(?!-zero)\b")
+    for name in listed.stdout.splitlines():
+        if name.endswith((".md", ".py", ".toml", ".txt", ".svg", "Makefile", ".yml")):
+            found = wrong.search((REPOSITORY / name).read_text(encoding="utf-8"))
+            assert not found, f"{name}: {found[0] if found else ''}"
+
+
+def test_the_distribution_is_ours() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == "tengen-zero" and project["scripts"] == {"tengen": "tengen.cli:main"}
+    extras = [one for extra in project["optional-dependencies"].values() for one in extra]
+    assert not [one for one in extras if one.startswith("tengen[")]

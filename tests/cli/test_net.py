@@ -115,4 +115,4 @@ def test_without_pytorch_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(util, "find_spec", lambda name: None)
     with pytest.raises(UserError) as caught:
         net("anysize", "connect4")
-    assert str(caught.value) == "tengen net needs: pip install 'tengen[train]'"
+    assert str(caught.value) == "tengen net needs the train extra: pip install '.[train]' in the clone"

@@ -1,6 +1,5 @@
 """`tengen demo`: Connect 4 from nothing in three minutes, and then a game."""
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 from tengen.cli.runs import RUNS
 from tengen.cli.train import can_train, run_to_end
 from tengen.command_line import command
+from tengen.terminal import has_color
 
 if TYPE_CHECKING:
     from tengen.games.position import Position
@@ -48,7 +48,8 @@ def demo(
     else:
         network = f"zoo/{GAME}"
         print(
-            "To train you need: pip install 'tengen[train]'. Here is a game of the network in the box.",
+            "To train you need: pip install '.[train]' in the clone. "
+            "Here is a game of the network in the box.",
             flush=True,
         )
     last = _show_game(f"zero:{network}:sims=200", pause)
@@ -102,7 +103,7 @@ def _show_game(network: str, pause: float) -> "Position":
     from tengen.games.position import Position
 
     in_terminal = sys.stdout.isatty()
-    color = in_terminal and "NO_COLOR" not in os.environ
+    color = has_color(sys.stdout)
     game = games.find(GAME)
     position = Position.start(game)
     print(f"\nX is the network, O {OPPONENT}.")
