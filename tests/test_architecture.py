@@ -17,9 +17,12 @@ LAYERS = (
 )  # fmt: skip
 BOTTOM = {
     "command_line",
+    "compiling",
     "errors",
     "files",
     "kernel_cache",
+    "kernel_files",
+    "notices",
     "sealed",
 }  # single files that everybody may import
 

@@ -129,3 +129,111 @@ def test_a_read_only_package_keeps_its_kernels_with_the_user(package_copy: Path,
 def test_numba_imported_first_is_told_too(package_copy: Path) -> None:
     code = "import numba, tengen, os; print(numba.config.CACHE_DIR == os.environ['NUMBA_CACHE_DIR'])"
     assert run(package_copy, code) == "True"
+
+
+SMALL = """
+from tengen.games.randomness import new_random, random_below
+print(random_below(new_random(1), 10))
+"""
+
+
+def finish(package: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What a new process with this copy of the package says and how it ends."""
+    variables = {
+        **os.environ,
+        "PYTHONPATH": str(package.parent),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **environment,
+    }
+    variables.pop("NUMBA_CACHE_DIR", None)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, timeout=240
+    )
+
+
+VERSION = "import sys; sys.argv = ['tengen', '--version']; from tengen.cli import main; main()"
+
+
+@pytest.mark.parametrize("place", ["no home", "chosen: below a file", "chosen: a file", "chosen: /dev/full"])
+def test_without_a_place_to_write_it_compiles_in_memory_and_says_so_once(
+    package_copy: Path, tmp_path: Path, place: str
+) -> None:
+    """Root may write anywhere, so files stand where folders would be."""
+    file = tmp_path / "file"
+    file.write_text("")
+    (package_copy / "__pycache__").write_text("")
+    kind, _, chosen = place.partition(": ")
+    paths = {"below a file": file / "cache", "a file": file, "/dev/full": Path("/dev/full")}
+    if kind == "chosen":
+        environment = {"TENGEN_CACHE_DIR": str(paths[chosen])}
+    else:
+        environment = {"HOME": str(file / "home"), "XDG_CACHE_HOME": ""}
+    done = finish(package_copy, VERSION, **environment)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("tengen ")
+    done = finish(package_copy, SMALL, **environment)
+    assert done.returncode == 0 and done.stdout.strip().isdigit()
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("tengen: compiling")]
+    assert len(lines) == 1 and lines[0].startswith("tengen: compiled kernels cannot be kept in")
+    assert file.read_text() == ""
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_file_costs_one_line(
+    package_copy: Path, tmp_path: Path
+) -> None:
+    """The limit lets the small index through and cuts the kernel short."""
+    limited = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+    )
+    cache = {"TENGEN_CACHE_DIR": str(tmp_path / "cache")}
+    done = finish(package_copy, limited + SMALL, **cache)
+    assert done.returncode == 0 and done.stdout.strip().isdigit()
+    assert done.stderr.count("cannot be kept") == 1 and "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("cache/**/*.nbc")) and not list(tmp_path.glob("cache/**/*.tmp*"))
+    again = finish(package_copy, SMALL, **cache)  # there is room again
+    assert again.stdout == done.stdout and "cannot be kept" not in again.stderr
+    assert list(tmp_path.glob("cache/**/*.nbc"))
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_damaged_kernel_file_is_compiled_anew_and_replaced(
+    package_copy: Path, tmp_path: Path, kind: str
+) -> None:
+    cache = {"TENGEN_CACHE_DIR": str(tmp_path / "cache")}
+    good = finish(package_copy, SMALL, **cache)
+    assert good.returncode == 0, good.stderr
+    files = {file: file.read_bytes() for file in tmp_path.glob(f"cache/**/*.{kind}")}
+    assert files
+
+    def flipped(data: bytes) -> bytes:
+        middle = len(data) // 2  # of the machine code: loaded as it is, it would crash
+        return data[:middle] + bytes(255 - byte for byte in data[middle : middle + 64]) + data[middle + 64 :]
+
+    for damage in (
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: b"\x80garbage",
+        flipped,
+    ):
+        for file, data in files.items():
+            file.write_bytes(damage(data))
+        done = finish(package_copy, SMALL, **cache)
+        assert (done.returncode, done.stdout) == (0, good.stdout), done.stderr
+        assert "Traceback" not in done.stderr
+        assert all(file.read_bytes() != damage(data) for file, data in files.items())
+    code = SMALL + "print(sum(random_below.stats.cache_misses.values()))"
+    assert finish(package_copy, code, **cache).stdout == good.stdout + "0\n"
+
+
+def test_kernels_in_a_folder_that_can_only_be_read_are_used(package_copy: Path, tmp_path: Path) -> None:
+    good = finish(package_copy, SMALL)
+    assert good.returncode == 0 and list(package_copy.glob("__pycache__/kernels-*/**/*.nbc"))
+    unwritable = (
+        "import os, pathlib\n"
+        "def refuse(*_): raise OSError(30, 'Read-only file system')\n"
+        "pathlib.Path.write_bytes = refuse\n"
+    )
+    code = unwritable + SMALL + "print(sum(random_below.stats.cache_misses.values()))"
+    done = finish(package_copy, code, HOME=str(tmp_path / "home"), XDG_CACHE_HOME="")
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", good.stdout + "0\n")

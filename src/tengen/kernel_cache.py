@@ -13,6 +13,8 @@ import hashlib
 import os
 import shutil
 import sys
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +39,17 @@ def sources_hash(package: Path = PACKAGE) -> str:
 
 
 def use() -> Path:
-    """The folder for this state of the sources, made known to Numba before it compiles anything."""
+    """The folder for this state of the sources, made known to Numba before it compiles anything.
+
+    If it cannot be written, kernel_files.py says so, once there is something to keep."""
     parent = parent_folder()
     folder = parent / f"kernels-{sources_hash()}"
-    is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    os.utime(folder)
-    if is_new:
-        prune(parent, keep=FOLDERS_KEPT)
+    with suppress(OSError):
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        if is_new:
+            prune(parent, keep=FOLDERS_KEPT)
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     if "numba" in sys.modules:  # it has read its environment already
         sys.modules["numba"].config.CACHE_DIR = str(folder)
@@ -55,18 +60,18 @@ def keep(loop: Any, rules: tuple[Any, ...]) -> None:
     """Has Numba keep a closure that it compiles, which depends on these compiled rules and nothing else.
 
     Not for rules from outside this package: an edit of a file they call into would not be noticed."""
-    from numba.core.caching import FunctionCache
+    from tengen.kernel_files import KernelCache
 
     functions = [rule.py_func for rule in rules if rule is not None]
     names = [f"{function.__module__}.{function.__qualname__}" for function in functions]
     if not all(name.startswith("tengen.") and "<locals>" not in name for name in names):
         return
 
-    class Kept(FunctionCache):
+    class Kept(KernelCache):
         def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
             return sig, codegen.magic_tuple(), tuple(names)
 
-    loop._cache = Kept(loop.py_func)  # type: ignore[no-untyped-call]
+    loop._cache = Kept(loop.py_func)
 
 
 def prune(parent: Path, keep: int) -> None:
@@ -83,19 +88,41 @@ def _last_used(folder: Path) -> float:
         return 0.0
 
 
+@lru_cache(maxsize=1)
 def parent_folder() -> Path:
-    """$TENGEN_CACHE_DIR, or the package's own folder, or the user's cache when that is read-only."""
+    """$TENGEN_CACHE_DIR, or the package's own folder, or the user's cache when that is read-only.
+
+    If none can be written, one where kernels are kept already, or else the first: it may not even exist."""
     chosen = os.environ.get("TENGEN_CACHE_DIR")
     if chosen:
-        return Path(chosen)
+        return Path(chosen).absolute()
     beside = PACKAGE / "__pycache__"
-    try:
-        beside.mkdir(exist_ok=True)
-        writable = os.access(beside, os.W_OK)
-    except OSError:
-        writable = False
-    if writable:
+    if _is_writable(beside):
         return beside
     import platformdirs  # only here: most installations never need it
 
-    return Path(platformdirs.user_cache_dir("tengen"))
+    users = Path(platformdirs.user_cache_dir("tengen"))
+    if not users.is_absolute():  # there is no home
+        return beside
+    if _is_writable(users):
+        return users
+    return next((folder for folder in (beside, users) if _holds_kernels(folder)), beside)
+
+
+def _is_writable(folder: Path) -> bool:
+    """Found out by writing: permissions do not tell of read-only and of full disks."""
+    trial = folder / f".trial-{os.getpid()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        trial.write_bytes(b"1")
+        trial.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def _holds_kernels(folder: Path) -> bool:
+    try:
+        return any(folder.glob("kernels-*"))
+    except OSError:
+        return False

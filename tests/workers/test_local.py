@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tengen import games
-from tengen.errors import UserError
+from tengen import games, notices
+from tengen.errors import MachineError, UserError
 from tengen.workers import local
 from tengen.workers.local import TaskFailedError, WorkerDiedError, run
 
@@ -48,6 +48,10 @@ class Tool:
             return " ".join(sorted(os.environ[name] for name in local.ONE_THREAD))
         elif verb == "game":
             return games.find(rest).name
+        elif verb == "notice":
+            notices.say_once(rest)
+        elif verb == "memory":
+            raise MemoryError
         elif verb == "pid":
             return str(os.getpid())
         return rest
@@ -135,6 +139,17 @@ def test_a_break_stops_all_and_takes_no_more_tasks(tmp_path: Path) -> None:
         pids = {int(next(results)[1]) for _ in range(5)}
     assert len(taken) <= 7 and not any(map(is_running, pids))
     assert len((tmp_path / "left").read_text().split()) in (1, 2)  # one may have been stopped as it woke up
+
+
+def test_what_workers_notice_their_parent_says_once(capfd: pytest.CaptureFixture[str]) -> None:
+    assert len(list(run(Tool(), ["notice the disk of test_local is full"] * 6, 3))) == 6
+    assert capfd.readouterr().err == "tengen: the disk of test_local is full\n"
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_worker_without_memory_is_the_machines_failure(processes: int) -> None:
+    with pytest.raises(MachineError, match="out of memory: use fewer simulations"):
+        list(run(Tool(), ["memory"], processes))
 
 
 def test_workers_leave_with_a_parent_that_was_killed() -> None:

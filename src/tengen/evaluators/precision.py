@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from tengen import files, kernel_cache
+from tengen import files, kernel_cache, notices
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, Precision, read_network
 from tengen.evaluators.probe import probe
@@ -36,14 +36,17 @@ def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = N
         if not found.is_conclusive:  # this game is played in fp32; the next one asks again
             return "fp32"
         known[key] = found.precision
-        files.write_text(memory, json.dumps(known, indent=2) + "\n")
+        try:
+            files.write_text(memory, json.dumps(known, indent=2) + "\n")
+        except UserError as error:
+            notices.say_once(f"{error}: the faster precision is measured again each time")
     return "int8" if known[key] == "int8" else "fp32"
 
 
 def _remembered(memory: Path) -> dict[str, str]:
     """Nothing, if it cannot be read: then it is found out again."""
     try:
-        found = json.loads(files.read_bytes(memory))
+        found = files.parse_json(files.read_bytes(memory))
     except (UserError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

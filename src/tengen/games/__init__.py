@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from tengen import compiling, kernel_files  # noqa: F401  (both must know Numba before it sees a kernel)
 from tengen.errors import UserError
 from tengen.games import connect4, hex, mnk, othello
 from tengen.games.game import Game

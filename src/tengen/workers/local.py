@@ -30,8 +30,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
-from tengen import games
-from tengen.errors import UserError
+from tengen import games, notices
+from tengen.errors import MachineError, UserError, machine_failure
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -61,7 +61,7 @@ class TaskFailedError(Exception):
     """A task raised something that is nobody's mistake but the program's; the message holds where."""
 
 
-class WorkerDiedError(Exception):
+class WorkerDiedError(MachineError):
     """A process ended in the middle of a task: killed, out of memory, or crashed outside Python."""
 
 
@@ -69,9 +69,16 @@ class WorkerDiedError(Exception):
 class _Failure:
     """An exception on its way through a pipe: as text, for not every exception can be sent."""
 
-    is_users: bool
+    kind: type[UserError | MachineError | TaskFailedError]
     text: str
     trace: str
+
+
+@dataclass(frozen=True)
+class _Notice:
+    """What a worker has to say; its parent says it, once for all workers."""
+
+    text: str
 
 
 @dataclass
@@ -123,7 +130,11 @@ class Pool(Generic[Task, Result]):
             while self._busy:
                 for ready in connection.wait([worker.pipe for worker in self._busy]):
                     worker = next(worker for worker in self._busy if worker.pipe is ready)
-                    yield worker.index, _receive(worker)
+                    answer = _receive(worker)
+                    if isinstance(answer, _Notice):
+                        notices.say_once(answer.text)
+                        continue
+                    yield worker.index, answer
                     following = next(numbered, None)
                     if following is None:
                         self._busy.remove(worker)
@@ -147,6 +158,8 @@ def _run_here(work: Work[Task, Result], tasks: Iterable[Task]) -> Iterator[tuple
         except UserError:
             raise
         except Exception as error:
+            if lack := machine_failure(error):
+                raise MachineError(lack) from error
             raise TaskFailedError(f"{task}: {type(error).__name__}: {error}") from error
         yield index, result
 
@@ -178,8 +191,8 @@ def _receive(worker: _Worker[Any]) -> Any:
         raise _death(worker) from None
     if not isinstance(answer, _Failure):
         return answer
-    if answer.is_users:
-        raise UserError(answer.text)
+    if answer.kind is not TaskFailedError:
+        raise answer.kind(answer.text)
     raise TaskFailedError(f"{worker.task}: {answer.text}\n\nin the worker:\n{answer.trace}")
 
 
@@ -276,16 +289,23 @@ def _serve(pipe: "Connection[Any, Any]", work: Work[Any, Any], game_files: list[
     """The life of a worker: tasks in, results out, until it is asked to leave."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # leaves by the with statements, closing players
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    one_at_a_time = threading.Lock()  # a notice may come from another thread
+
+    def send(answer: object) -> None:
+        with one_at_a_time:
+            pipe.send(answer)
+
+    notices.send_through(lambda text: send(_Notice(text)))
     try:
         for file in game_files:
             games.load_file(file)
         with signals_insist(), work:
             while True:
-                pipe.send(_done(work, pipe.recv()))
+                send(_done(work, pipe.recv()))
     except (EOFError, BrokenPipeError):
         pass  # the parent has gone
     except Exception as error:  # noqa: BLE001  (all of them are reported)
-        pipe.send(_failure(error))
+        send(_failure(error))
 
 
 def _done(work: Work[Any, Any], task: Any) -> Any:
@@ -296,9 +316,12 @@ def _done(work: Work[Any, Any], task: Any) -> Any:
 
 
 def _failure(error: Exception) -> _Failure:
-    is_users = isinstance(error, UserError)
-    text = str(error) if is_users else f"{type(error).__name__}: {error}"
-    return _Failure(is_users, text, "".join(traceback.format_exception(error)))
+    trace = "".join(traceback.format_exception(error))
+    if isinstance(error, UserError):
+        return _Failure(UserError, str(error), trace)
+    if lack := machine_failure(error):
+        return _Failure(MachineError, lack, trace)
+    return _Failure(TaskFailedError, f"{type(error).__name__}: {error}", trace)
 
 
 def _leave_with_parent() -> None:

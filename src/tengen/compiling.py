@@ -1,0 +1,42 @@
+"""A sign of life while Numba compiles: one line on stderr once it has taken a second, all kernels together.
+
+Importing this module, before the first kernel, is enough. Kernels that are found in the cache are not
+compiled and say nothing.
+"""
+
+import threading
+import time
+
+from numba.core import event
+
+from tengen import notices
+
+PATIENCE = 1.0  # seconds of compiling, in this process, before anything is said
+TEXT = "compiling for this machine, up to a minute; what is kept is ready the next time …"
+
+
+class _SignOfLife(event.Listener):
+    """Counts the seconds that Numba compiles. Compilations nest; the outermost one counts."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._began = 0.0
+        self._seconds = 0.0
+        self._timer: threading.Timer | None = None
+
+    def on_start(self, event: event.Event) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._began = time.monotonic()
+            self._timer = threading.Timer(max(0.0, PATIENCE - self._seconds), notices.say_once, (TEXT,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def on_end(self, event: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._timer is not None:
+            self._timer.cancel()
+            self._seconds += time.monotonic() - self._began
+
+
+event.register("numba:compile", _SignOfLife())
