@@ -1,8 +1,10 @@
 """Files that are written whole or not at all: beside their name, then renamed."""
 
+import json
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
 from tengen.errors import UserError
 
@@ -27,6 +29,30 @@ def write_bytes(path: Path | str, data: bytes) -> None:
         partial.unlink(missing_ok=True)
 
 
+def check_can_write(*paths: Path | str | None) -> None:
+    """UserError if one of these files could not be written: better now than after hours of work."""
+    for path in paths:
+        if path is None:
+            continue
+        file = Path(path)
+        if file.is_dir():
+            raise UserError(f"cannot write {file}: it is a folder")
+        trial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+        try:
+            trial.touch()
+        except OSError as error:
+            raise UserError(f"cannot write {file}: {error.strerror}") from error
+        trial.unlink()
+
+
+def check_can_make(folder: Path) -> None:
+    """UserError if this new folder could not be made, its parents included."""
+    missing = folder.absolute()
+    while not missing.parent.exists() and missing.parent != missing:
+        missing = missing.parent
+    check_can_write(missing)
+
+
 def read_bytes(path: Path | str) -> bytes:
     """The whole file."""
     file = Path(path)
@@ -36,3 +62,11 @@ def read_bytes(path: Path | str) -> bytes:
         raise UserError(f"no such file: {file}") from None
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from error
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a JSON text means; ValueError if it is none, or is nested too deeply to read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

@@ -72,7 +72,7 @@ class GameLog(Generic[Game]):
 
 def _check(card: Path, settings: dict[str, object]) -> None:
     try:
-        before = json.loads(files.read_bytes(card))
+        before = files.parse_json(files.read_bytes(card))
         different = [key for key in settings if before.get(key) != settings[key]]
     except (ValueError, AttributeError):
         raise UserError(f"{card} is not a file of settings: choose another folder") from None

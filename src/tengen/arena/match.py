@@ -85,6 +85,7 @@ class MatchResult:
     game: str
     a: str
     b: str
+    openings: str  # where the games began
     total: Tally
     as_first: Tally  # A moved first
     as_second: Tally
@@ -107,6 +108,7 @@ class MatchResult:
         low, high = self.score_interval
         lines = [
             f"{self.a} against {self.b} at {self.game}: {self.total}",
+            f"  begun       from {self.openings}",
             f"  as first    {self.as_first}",
             f"  as second   {self.as_second}",
             f"  score       {percent(self.score)} (95 % interval {percent(low)} to {percent(high)})",
@@ -155,6 +157,7 @@ def match_result(match: Match, played: Sequence[PlayedGame]) -> MatchResult:
         game=match.game.name,
         a=match.a,
         b=match.b,
+        openings=match.starts.in_words,
         total=total,
         as_first=as_first,
         as_second=as_second,

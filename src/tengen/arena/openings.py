@@ -58,6 +58,12 @@ class Openings:
         """How many random moves; a quarter of a small board."""
         return min(MAX_PLIES, self.game.rows * self.game.cols // 4) if self.plies is None else self.plies
 
+    @property
+    def in_words(self) -> str:
+        """Where games begin: `openings of 4 random moves, each with both colours`."""
+        has_openings = self.file is not None or self.random_plies > 0
+        return f"{self}, each with both colours" if has_openings else "the start of the game"
+
     def __str__(self) -> str:
         if self.file is not None:
             return f"openings of {self.file.name}"

@@ -15,10 +15,11 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import chain
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
-from tengen import games, players
+from tengen import files, games, players
 from tengen.arena.log import GameLog
 from tengen.arena.openings import Opening
 from tengen.errors import UserError
@@ -74,12 +75,29 @@ class PlayedGame:
     @classmethod
     def from_line(cls, line: str) -> "PlayedGame":
         """ValueError if the line is something else."""
-        fields = json.loads(line)
+        fields = files.parse_json(line)
         if not isinstance(fields, dict) or fields.keys() != cls.__dataclass_fields__.keys():
             raise ValueError("these are not the fields of a game")
+        whole = (fields["index"], fields["opening"], fields["peak_mib"])
+        texts = (fields["game"], fields["reason"], *_items(fields, "players", 2), *_items(fields, "moves"))
+        sides = [_items({"seconds": side}, "seconds") for side in _items(fields, "seconds", 2)]
+        if not all(type(number) is int and number >= 0 for number in whole):
+            raise ValueError("index, opening and peak_mib are whole numbers")
+        if not all(isinstance(text, str) for text in texts) or fields["result"] not in ("1-0", "0-1", "1/2"):
+            raise ValueError("game, players, moves and reason are text, the result is 1-0, 0-1 or 1/2")
+        if not all(type(number) in (int, float) for side in sides for number in side):
+            raise ValueError("seconds are numbers")
         fields["players"], fields["moves"] = tuple(fields["players"]), tuple(fields["moves"])
         fields["seconds"] = tuple(tuple(side) for side in fields["seconds"])
         return cls(**fields)
+
+
+def _items(fields: dict[str, Any], key: str, count: int | None = None) -> list[Any]:
+    """The list of that name, of that many items."""
+    items = fields[key]
+    if not isinstance(items, list) or (count is not None and len(items) != count):
+        raise ValueError(f"{key} is a list" + (f" of {count}" if count else ""))
+    return items
 
 
 def pair_tasks(index: int, a: str, b: str, opening: Opening, key: tuple[int, ...]) -> list[GameTask]:

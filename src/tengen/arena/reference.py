@@ -26,7 +26,7 @@ from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.games.symmetry import transform
-from tengen.players.player import Choice, Player
+from tengen.players.player import Choice, Player, PlayerFailedError
 from tengen.tactics.connect4_solver import Solver
 
 GAME = "connect4"
@@ -90,7 +90,7 @@ def read(path: Path | str) -> list[Scored]:
     for number, line in enumerate(files.read_bytes(file).decode("utf-8", "replace").splitlines(), start=1):
         if line.strip():
             try:
-                found.append(_scored(json.loads(line)))
+                found.append(_scored(files.parse_json(line)))
             except ValueError as error:
                 raise UserError(f"{file.name} line {number}: {_reason(error)}") from None
     if not found:
@@ -131,7 +131,10 @@ def _wander(game: Game, ply: int, random: np.random.Generator, player: Player | 
         if player is None or made < opening:
             position = position.play(int(random.choice(position.legal_actions)))
         else:
-            position = position.play(player.choose(position).action)
+            try:
+                position = position.play(player.choose(position).action)
+            except PlayerFailedError as error:
+                raise UserError(f"the player gave up after {' '.join(position.moves)}: {error}") from error
     board = [int(cell) for cell in position.state[game.cells]]
     return None if position.is_over else Position.from_cells(game, board, position.to_move)
 
@@ -149,7 +152,10 @@ def ask(player: Player, positions: Sequence[Scored]) -> Iterator[Answer]:
     """The player's choice in each position, as they come."""
     for first in range(0, len(positions), BATCH):
         batch = positions[first : first + BATCH]
-        choices = player.choose_many([scored.position for scored in batch])
+        try:
+            choices = player.choose_many([scored.position for scored in batch])
+        except PlayerFailedError as error:
+            raise UserError(f"the player gave up after {first} positions: {error}") from error
         yield from map(Answer, batch, choices)
 
 

@@ -89,6 +89,7 @@ class TournamentResult:
     """The leaderboard, best first, and who did what against whom."""
 
     game: str
+    openings: str  # where the games began
     games: int
     standings: tuple[Standing, ...]
     points: tuple[tuple[float, ...], ...]  # [i][j]: of standing i against standing j
@@ -115,10 +116,8 @@ class TournamentResult:
             for one in self.standings
             if one.forfeits
         ]
-        title = f"{self.game}, {self.games} games"
-        return "\n".join(
-            [title, "", *_aligned([head, *rows]), "", *_aligned([cross_head, *cross]), *forfeits]
-        )
+        title = [f"{self.game}, {self.games} games", f"from {self.openings}"]
+        return "\n".join([*title, *_aligned([head, *rows]), "", *_aligned([cross_head, *cross]), *forfeits])
 
     def to_csv(self) -> str:
         text = io.StringIO()
@@ -178,6 +177,7 @@ def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> T
     met = wins + wins.T + draws
     return TournamentResult(
         game=tournament.game.name,
+        openings=tournament.starts.in_words,
         games=len(played),
         standings=standings,
         points=tuple(tuple(float(points[i, j]) for j in order) for i in order),

@@ -43,6 +43,7 @@ def export(
     run = Run.open(run_folder(name))
     if folder.exists():
         raise UserError(f"{folder} is there already: give a new folder")
+    files.check_can_make(folder)
     source = find_network(str(run.folder))
     card, game = read_card(source), rules.find(run.config.game)
     against = run.config.measure.opponents if opponents is None else opponents

@@ -43,6 +43,7 @@ def net(
     from tengen.nets import describe, drawing, picture
     from tengen.nets.export import to_int8, to_onnx
 
+    files.check_can_write(svg, png)
     given = dict(_setting(text) for text in settings or [])
     rules = games.find(game)
     network, chosen = describe.fitting(name, rules, given)

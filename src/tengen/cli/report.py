@@ -27,6 +27,7 @@ def report(
     file = out or run.folder / "report.html"
     if file.suffix not in (".html", ".svg"):
         raise UserError(f"--out is a file that ends in .html or .svg, got {file}")
+    files.check_can_write(file)
     drawn = strength_svg(run) if file.suffix == ".svg" else page(run)
     files.write_text(file, drawn)
     print(file)

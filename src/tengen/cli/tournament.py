@@ -32,6 +32,7 @@ def tournament(
     from tengen.arena.tournament import Tournament, tournament_games, tournament_result
     from tengen.cli.arena import openings, processes, watch
 
+    files.check_can_write(csv, svg)
     rules = games.find(game)
     starts = openings(rules, seed, opening_plies, opening_file, undecided)
     event = Tournament(rules, tuple(players), seed, starts, anchor)
