@@ -1,5 +1,7 @@
 """Every player, and how specs find them."""
 
+import inspect
+
 import pytest
 
 from tengen import games, players
@@ -32,6 +34,15 @@ def test_a_game_against_itself_is_legal_and_depends_on_the_seed_alone(spec: str,
         ("uct:simms=3", "player 'uct' has no setting 'simms', did you mean sims?"),
         ("uct:sims=many", "player 'uct': sims is a whole number, got 'many'"),
         ("uct:sims=0", "player 'uct': sims is 1 or more, got 0"),
+        ("uct:seconds=nan", "player 'uct': seconds is a finite number, got 'nan'"),
+        ("uct:seconds=inf", "player 'uct': seconds is a finite number, got 'inf'"),
+        ("uct:seconds=-1", "player 'uct': seconds is 0 or more, got -1"),
+        ("uct:seconds=1e9", "player 'uct': seconds is 1,000,000 or less, got 1e9"),
+        ("uct:sims=999999999999", "player 'uct': sims is 100,000,000 or less, got 999999999999"),
+        ("uct:rollouts=99999999", "player 'uct': rollouts is 10,000 or less, got 99999999"),
+        ("zero:leaves=0", "player 'zero': leaves is 1 or more, got 0"),
+        ("minimax:depth=99", "player 'minimax': depth is 40 or less, got 99"),
+        ("uct:c=nan", "player 'uct': c is a finite number, got 'nan'"),
         ("uct:c=-1", "uct: c is a number from 0 up, got -1.0"),
         ("uniform:x=1", "player 'uniform' has no setting 'x': it takes none"),
         ("uniform:some/path", "player 'uniform' takes settings as key=value, got 'some/path'"),
@@ -41,6 +52,13 @@ def test_a_wrong_spec_says_what_is_wrong(spec: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         players.find(spec, games.find("tictactoe"))
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", players.REGISTRY)
+def test_every_number_of_every_player_has_a_range(name: str) -> None:
+    for key, parameter in inspect.signature(players._class(name)).parameters.items():
+        if parameter.annotation in (int, float, int | None, float | None):
+            assert key in players.RANGES
 
 
 def test_uct_takes_the_win_and_says_so() -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from tengen.terminal import has_color
+
 if TYPE_CHECKING:
     from tengen.evaluators.evaluator import Evaluator
     from tengen.games.position import Position
@@ -33,7 +35,7 @@ def analyse(
     leaves: Annotated[int, typer.Option(min=1, max=256, help="Leaves a round, one batch (puct).")] = 8,
     top: Annotated[int, typer.Option(min=1, help="Moves to list.")] = 10,
     tree: Annotated[int, typer.Option(min=0, help="Show the tree to this depth (not uct).")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the random games.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random games.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Analyse a position: visits, priors, values, proven results and lines of every move."""
@@ -125,4 +127,4 @@ def _print(analysis: "Analysis", position: "Position", top: int, as_json: bool) 
     if as_json:
         print(json.dumps(analysis.to_json()))
     else:
-        print(position.text(color=sys.stdout.isatty()) + "\n\n" + analysis.to_text(top))
+        print(position.text(color=has_color(sys.stdout)) + "\n\n" + analysis.to_text(top))

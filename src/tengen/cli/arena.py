@@ -55,8 +55,8 @@ def watch(
     total: int,
     status: "Callable[[list[PlayedGame]], str] | None" = None,
 ) -> tuple[list["PlayedGame"], int]:
-    """Plays with a progress bar. (The games, the exit code: 130 if Ctrl-C stopped it, 1 if a worker died)"""
-    from tengen.workers.local import WorkerDiedError
+    """Plays with a progress bar. (The games, the exit code: 130 after Ctrl-C, 1 if the machine failed)"""
+    from tengen.errors import MachineError
 
     played: list[PlayedGame] = []
     try:
@@ -66,7 +66,7 @@ def watch(
     except KeyboardInterrupt:
         print("tengen: stopped; the result so far:", file=sys.stderr)
         return played, 130
-    except WorkerDiedError as error:
+    except MachineError as error:
         print(f"tengen: {error}; the result so far:", file=sys.stderr)
         return played, 1
     return played, 0

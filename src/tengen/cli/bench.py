@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tengen.cli.command import Command, help_without_a_command
+
 if TYPE_CHECKING:
     from tengen.bench.selfplay import Scaling, Seed001Rate, SelfPlayRate
 
 PEERS = Path(".venv-peers")
 BUSY = 0.9  # of a core, for a process that could use all of it but for a moment at the end
 
-app = typer.Typer(no_args_is_help=True, help="Measure speed, side by side with other systems.")
+app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
-def bench() -> None:
+def bench(context: typer.Context) -> None:
     """Measure speed, side by side with other systems."""
+    help_without_a_command(context)
 
 
-@app.command()
+@app.command(cls=Command)
 def rules(
     seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.5,
     rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 5,
@@ -58,7 +61,7 @@ def rules(
         print(f"{row.what:<24}{row.gomoku15:>10,.0f}{row.renju15:>10,.0f}{row.ratio:>8.1f}×")
 
 
-@app.command()
+@app.command(cls=Command)
 def search(
     seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.5,
     rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 5,
@@ -106,7 +109,7 @@ def search(
         print(f"{size.trees:<60}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")
 
 
-@app.command()
+@app.command(cls=Command)
 def selfplay(
     part: Annotated[
         Literal["peers", "scaling", "seed001", "all"],
@@ -261,7 +264,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f} %"
 
 
-@app.command()
+@app.command(cls=Command)
 def alphabeta(
     positions: Annotated[int, typer.Option(min=1, help="Mid-game positions of gomoku15.")] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
@@ -283,10 +286,10 @@ def alphabeta(
         )
 
 
-@app.command()
+@app.command(cls=Command)
 def solver(
     positions: Annotated[int, typer.Option(min=1, help="In each group.")] = 50,
-    seed: Annotated[int, typer.Option(help="Of the random positions.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random positions.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """The Connect 4 solver on one core: nodes a second and milliseconds a position."""

@@ -25,7 +25,7 @@ def play(
         ),
     ] = None,
     side: Annotated[Literal["first", "second"], typer.Option(help="Which side is yours.")] = "first",
-    seed: Annotated[int, typer.Option(help="Of the opponent's chances.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the opponent's chances.")] = 0,
 ) -> None:
     """Play against a player: type moves, or help for more. A game is resumed by its moves."""
     from tengen import players

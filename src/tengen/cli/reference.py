@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tengen.cli.command import Command, help_without_a_command
+from tengen.terminal import has_color
+
 if TYPE_CHECKING:
     from tengen.arena.reference import Answer, Score
 
-app = typer.Typer(no_args_is_help=True, help="Measure a player on positions with exact scores (Connect 4).")
+app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
-def reference() -> None:
+def reference(context: typer.Context) -> None:
     """Measure a player on positions with exact scores (Connect 4)."""
+    help_without_a_command(context)
 
 
-@app.command()
+@app.command(cls=Command)
 def run(
     file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
     player: Annotated[str, typer.Option(help="Who: uct:sims=800, zero:runs/c4:sims=64, …")] = "uct:sims=800",
     mistakes: Annotated[int, typer.Option(min=0, help="How many mistakes to show.")] = 3,
-    seed: Annotated[int, typer.Option(help="Of the player's chances.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the player's chances.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """How often a player finds the perfect move, and how often a good one."""
@@ -43,7 +47,7 @@ def run(
         _print(player, score, mistakes)
 
 
-@app.command()
+@app.command(cls=Command)
 def curve(
     name: Annotated[str, typer.Argument(metavar="RUN", help="A training run of Connect 4.")],
     file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
@@ -64,6 +68,7 @@ def curve(
     from tengen.errors import UserError
     from tengen.training.run import Run
 
+    files.check_can_write(svg)
     trained = Run.open(run_folder(name))
     if trained.config.game != scored.GAME:
         raise UserError(
@@ -154,7 +159,7 @@ def _curve_svg(
     )
 
 
-@app.command()
+@app.command(cls=Command)
 def check(
     file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
@@ -182,7 +187,7 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=Command)
 def make(
     file: Annotated[Path, typer.Argument(help="Where to write the set (JSON lines).")],
     positions: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1000,
@@ -190,7 +195,7 @@ def make(
     player: Annotated[
         str | None, typer.Option(help="Whose games: uct:sims=50, …; without, random moves.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the positions.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the positions.")] = 0,
 ) -> None:
     """Build a set of positions, scored by Tengen's own solver."""
     from contextlib import ExitStack
@@ -203,6 +208,7 @@ def make(
     first, dash, last = plies.partition("-")
     if not (first.isdigit() and dash and last.isdigit() and int(first) <= int(last) < scored.NUM_CELLS):
         raise UserError(f"--plies is from-to, such as 8-18, below {scored.NUM_CELLS}; got '{plies}'")
+    files.check_can_write(file)
     wanted = range(int(first), int(last) + 1)
     with ExitStack() as stack:
         chosen = stack.enter_context(players.find(player, games.find(scored.GAME))) if player else None
@@ -251,7 +257,7 @@ def _print(player: str, score: "Score", mistakes: int) -> None:
         print(f"{ply:>3}{perfect.n:>6}  {100 * perfect.rate:>6.1f} %{100 * good.rate:>7.1f} %")
     for answer in score.mistakes[:mistakes]:
         position = answer.scored.position
-        print(f"\n{position.text(color=sys.stdout.isatty())}")
+        print(f"\n{position.text(color=has_color(sys.stdout))}")
         print("scores " + "  ".join(str(s) if s != -99 else "-" for s in answer.scored.scores), end="")
         print(f"; played {position.game.moves.name(answer.choice.action)}")
     if len(score.mistakes) > mistakes:

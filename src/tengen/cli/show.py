@@ -1,12 +1,13 @@
 """`tengen show GAME [MOVES…]`: a position, as text or as a picture."""
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tengen.terminal import has_color
 
 if TYPE_CHECKING:
     from tengen.games.position import Position
@@ -24,6 +25,7 @@ def show(
     from tengen.games import records
     from tengen.games.position import Position
 
+    files.check_can_write(svg, save)
     if Path(game).suffix in (".sgf", ".psq", ".txt"):
         position = records.read(Path(game)).position()
     else:
@@ -38,7 +40,7 @@ def show(
     if as_json:
         print(json.dumps(_facts(position), indent=2))
     else:
-        print(position.text(color=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        print(position.text(color=has_color(sys.stdout)))
 
 
 def _facts(position: "Position") -> dict[str, object]:

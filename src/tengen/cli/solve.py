@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tengen.terminal import has_color
+
 if TYPE_CHECKING:
     from tengen.games.position import Position
 
@@ -70,7 +72,7 @@ def solve(
         }
         print(json.dumps(found))
         return
-    print(position.text(color=sys.stdout.isatty()) + "\n")
+    print(position.text(color=has_color(sys.stdout)) + "\n")
     for column, score in enumerate(scores):
         name = position.game.moves.name(column)
         if score is None:
@@ -117,9 +119,11 @@ def _make_book(file: Path, plies: int, position: "Position") -> None:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from tengen import files
     from tengen.tactics.connect4_book import make_book
     from tengen.tactics.connect4_solver import Solver
 
+    files.check_can_write(file)
     columns = (
         TextColumn("positions"),
         BarColumn(),

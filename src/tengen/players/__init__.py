@@ -1,6 +1,7 @@
 """The players: each registered by one line, found by spec.  `uct:sims=2000`, `engine:cmd=./pbrain-x`"""
 
 import inspect
+import math
 from importlib import import_module
 
 from tengen.errors import UserError
@@ -18,6 +19,19 @@ REGISTRY = {  # name: where its class is; imported when asked for
     "perfect": "tengen.players.perfect:Perfect",
     "human": "tengen.players.human:Human",
     "engine": "tengen.players.engine:Engine",
+}
+
+# What a number may be, by the name of the setting. A player may allow less, and says so itself.
+RANGES = {
+    "sims": (1, 100_000_000),
+    "seconds": (0, 1_000_000),
+    "match": (0, 1_000_000),
+    "depth": (1, 40),
+    "c": (-1_000, 1_000),
+    "rollouts": (1, 10_000),
+    "leaves": (1, 256),
+    "table_mib": (1, 1_000_000),
+    "memory": (0, 1_000_000),
 }
 
 
@@ -65,13 +79,23 @@ def _class(name: str) -> type[Player]:
 
 
 def _value(player: str, key: str, text: str, kind: object) -> object:
-    """A setting's text as the type its parameter has."""
+    """A setting's text as the type its parameter has; numbers are finite and in their range."""
     wanted = {int: "a whole number", float: "a number", bool: "yes or no"}
     base = next((one for one in (bool, int, float, str) if kind in (one, one | None)), None)
     assert base is not None, f"{player}: the type of {key} is {kind}, expected bool, int, float or str"
+    if base is str:
+        return text
     try:
         if base is bool:
             return {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}[text]
-        return base(text)
+        value = int(text) if base is int else float(text)
     except (KeyError, ValueError):
-        raise UserError(f"player '{player}': {key} is {wanted[base]}, got '{text}'") from None
+        raise UserError(f"player '{player}': {key} is {wanted[base]}, got '{text[:40]}'") from None
+    low, high = RANGES[key]
+    if not math.isfinite(value):
+        raise UserError(f"player '{player}': {key} is a finite number, got '{text}'")
+    if value < low:
+        raise UserError(f"player '{player}': {key} is {low} or more, got {text[:40]}")
+    if value > high:
+        raise UserError(f"player '{player}': {key} is {high:,} or less, got {text[:40]}")
+    return value

@@ -11,6 +11,7 @@ from tengen.games.position import Position
 from tengen.players.fours import Fours
 from tengen.players.greedy import best_point
 from tengen.players.player import Choice, Player
+from tengen.search.tree import memory_of_machine
 from tengen.tactics import alphabeta
 from tengen.tactics.evaluation import SURE, evaluate_board, find_point, squash
 from tengen.tactics.lines import WINS, check_plays, new_lines, set_up
@@ -41,6 +42,11 @@ class AlphaBeta(Player):
             raise UserError(f"player 'alphabeta': seconds is more than 0, got {seconds}")
         if table_mib < 1:
             raise UserError(f"player 'alphabeta': table_mib is 1 or more, got {table_mib}")
+        if table_mib * 2**20 > memory_of_machine() // 2:
+            most = memory_of_machine() // 2**21
+            raise UserError(
+                f"player 'alphabeta': table_mib is at most {most:,}, half of this machine, got {table_mib:,}"
+            )
         self._seconds = seconds
         self._depth = depth if seconds is None else alphabeta.MAX_DEPTH
         self._fours = Fours(game) if vcf else None

@@ -15,6 +15,7 @@ from tengen.games.game import Game
 from tengen.games.position import Position, Value
 from tengen.games.spec import did_you_mean
 from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.terminal import has_color
 
 HELP = """\
   {move:<10} play this move
@@ -33,7 +34,7 @@ class Terminal:
     def __init__(self, source: TextIO | None = None, sink: TextIO | None = None) -> None:
         self._source, self._sink = source or sys.stdin, sink or sys.stdout
         self._is_interactive = source is None and sink is None and sys.stdin.isatty() and sys.stdout.isatty()
-        self._has_color = self._sink.isatty() and "NO_COLOR" not in os.environ
+        self._has_color = has_color(self._sink)
         if isinstance(self._source, io.TextIOWrapper):
             self._source.reconfigure(errors="replace")  # bytes that are no text are no move either
         if self._is_interactive:
