@@ -1,4 +1,6 @@
-"""Files that are written whole or not at all: beside their name, then renamed."""
+"""Files that are written whole or not at all: beside their name, then renamed.
+
+Devices and pipes (/dev/stdout) are written to as they are: a rename would put a file in their place."""
 
 import json
 import os
@@ -19,14 +21,18 @@ def write_bytes(path: Path | str, data: bytes) -> None:
     file = Path(path)
     if not file.name:
         raise UserError(f"cannot write {file}: it is a folder")
-    partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
-        partial.write_bytes(data)
-        os.replace(partial, file)
+        if _is_device(file):
+            file.write_bytes(data)
+            return
+        partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+        try:
+            partial.write_bytes(data)
+            os.replace(partial, file)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror}") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def check_can_write(*paths: Path | str | None) -> None:
@@ -35,14 +41,20 @@ def check_can_write(*paths: Path | str | None) -> None:
         if path is None:
             continue
         file = Path(path)
-        if file.is_dir():
-            raise UserError(f"cannot write {file}: it is a folder")
-        trial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         try:
-            trial.touch()
+            if file.is_dir():
+                raise UserError(f"cannot write {file}: it is a folder")
+            if not _is_device(file):
+                trial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+                trial.touch()
+                trial.unlink()
         except OSError as error:
             raise UserError(f"cannot write {file}: {error.strerror}") from error
-        trial.unlink()
+
+
+def _is_device(file: Path) -> bool:
+    """Is it there, and neither a file nor a folder?"""
+    return file.exists() and not (file.is_file() or file.is_dir())
 
 
 def check_can_make(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -181,6 +182,18 @@ def test_a_folder_is_tried_before_the_work(tmp_path: Path) -> None:
     files.check_can_make(tmp_path / "new" / "newer")
     files.check_can_write(tmp_path / "a.csv", None)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """Root may put a file in the place of /dev/null, so a pipe in a folder stands for it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    files.check_can_write(pipe)
+    files.write_text(pipe, "board")
+    assert os.read(reader, 100) == b"board" and stat.S_ISFIFO(pipe.stat().st_mode)
+    os.close(reader)
+    assert list(tmp_path.iterdir()) == [pipe]
 
 
 def test_a_tournament_and_a_match_say_where_games_begin() -> None:

@@ -130,7 +130,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
         return FAILURE
     except Exception as error:  # noqa: BLE001  (the last line of defence)
-        if mistake := mistaken_path(error):
+        if mistake := mistaken_path(error) or _mistake_in_rules(error):
             _say(mistake)
             return MISTAKE
         failure = machine_failure(error)
@@ -150,6 +150,13 @@ def _invoke(arguments: Sequence[str]) -> int:
         code = end.exit_code
     sys.stdout.flush()  # a full disk shows here
     return code
+
+
+def _mistake_in_rules(error: Exception) -> str | None:
+    """What is wrong in a game file of the user's, if that is the reason for an error."""
+    games_module = sys.modules.get("tengen.games")  # without it no file was loaded
+    found: str | None = games_module.mistake_in_rules(error) if games_module else None
+    return found
 
 
 def _say(text: str) -> None:

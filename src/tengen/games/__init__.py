@@ -14,6 +14,8 @@ from functools import lru_cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from numba.core.errors import NumbaError
+
 from tengen import compiling, kernel_files  # noqa: F401  (both must know Numba before it sees a kernel)
 from tengen.errors import UserError
 from tengen.games import connect4, hex, mnk, othello
@@ -97,7 +99,10 @@ def load_file(path: Path | str) -> list[str]:
         sys.modules[name] = module
         try:
             module_spec.loader.exec_module(module)
-        except Exception as error:  # the file is the user's: whatever it raises is theirs to see
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # whatever the user's file raises is theirs to see
             del sys.modules[name]
             kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
             raise UserError(f"{file}{_line_of(error, file)}: {kind}{error}") from error
@@ -119,7 +124,20 @@ def register(game: Game) -> None:
     REGISTRY[game.name] = lambda name=game.name: game
 
 
-def _line_of(error: Exception, file: Path) -> str:
+def mistake_in_rules(error: Exception) -> str | None:
+    """What is wrong in a file given to load_file, in one line, if an error comes from there; else None."""
+    for file in LOADED_FILES:
+        if where := _line_of(error, file):
+            return f"{file}{where}: {type(error).__name__}: {error}"
+    if isinstance(error, NumbaError) and LOADED_FILES:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reasons = [line for line in lines[1:] if "Error: " in line or line.startswith(("Untyped", "No impl"))]
+        files = ", ".join(str(file) for file in LOADED_FILES)
+        return f"{files}: rules that Numba cannot compile: {(reasons or lines)[0]}"
+    return None
+
+
+def _line_of(error: BaseException, file: Path) -> str:
     """` line 12`: where in a file an error arose."""
     if isinstance(error, SyntaxError):
         return f" line {error.lineno}"

@@ -286,7 +286,7 @@ def from_toml(text: str, base: Config, name: str) -> Config:
     """A file's settings over others."""
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: numbers of 5,000 digits too
         raise UserError(f"{name}: {error}") from None
     for section, entries in tables.items():
         if section == "game":
