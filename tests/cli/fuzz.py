@@ -26,6 +26,22 @@ from pathlib import Path
 from tengen import cli, compiling, games
 from tengen.games import records
 from tengen.games.position import Position
+from tests.cli.fuzz_words import (
+    BAD_GAMES,
+    BAD_PLAYERS,
+    COMMANDS,
+    DAMAGED,
+    GAMES,
+    LONG,
+    MOVES,
+    NUMBERS,
+    PLAYERS,
+    SETTINGS,
+    TEXTS,
+    TINY,
+    TYPED,
+    WHOLE_FILES,
+)
 
 REPOSITORY = Path(__file__).parents[2]
 ZOO = REPOSITORY / "src" / "tengen" / "zoo" / "tictactoe"
@@ -33,107 +49,7 @@ REFERENCE = REPOSITORY / "src" / "tengen" / "reference" / "connect4.jsonl"
 GAME_FILE = REPOSITORY / "examples" / "connect6.py"
 
 SECONDS = 20  # a case that takes longer hangs; the slowest that does not takes a few
-STOPPED = 130
 MAY_FAIL = ("check",)  # commands whose exit code 1 says that what they checked is wrong
-
-# Numbers are refused, or are small: a large number that is allowed would only take long.
-NUMBERS = ["-1", "0", "1", "2", "-0", "nan", "inf", "-inf", "1e400", "1e-400", str(10**30), str(-(10**30)), "0x10",
-           "1.5", "²", "٣", "+", "1_0", "9" * 5000, "1e5000", "", " ", "null", "1,2"]  # fmt: skip
-TEXTS = ["", " ", "\t", "\n", "-", "--", "---", "=", ":", "::", ":=", ",", ".", "..", "/", "~", "*", "?", "%s", "{}",
-         "{0.__class__}", "$HOME", "`id`", "'", '"', "\\", "\x01", "\x1b[31m", "\u202e", "é", "天元", "🎲", "\udcff",
-         "x" * 10_000, "a1 " * 400, "../../etc/passwd", "[bold]x[/bold]",
-         "[/]", "None", "true", "[]", "-h1", "--sims", "😀=1"]  # fmt: skip
-GAMES = ["tictactoe", "tictactoe", "connect4", "gomoku6", "hex7", "othello6", "mnk:rows=3,cols=3,k=3",
-         "connect:rows=4,cols=4,k=3"]  # fmt: skip
-BAD_GAMES = ["mnk:rows=0", "mnk:rows=3,cols=3,k=99", "mnk:rows=-3,cols=3,k=3", "mnk", "mnk:", "mnk:rows", "mnk:rows=",
-             "mnk:rows=3,rows=3", "mnk:rows=3,cols=3,k=3,rule=chess", "hex:size=0", "hex:size=99999", "othello:size=5",
-             "othello:size=nan", "connect:rows=1,cols=1,k=1", "connect:rows=26,cols=99,k=4", "mnk:name=x",
-             "tictactoe:rows=4", "gomoku", "all", "tictactoe ", "TICTACTOE", "mnk:rows=1,cols=1,k=1", ":", "hex:size=1",
-             "mnk:rows=²,cols=3,k=3", f"mnk:rows={'9' * 5000}"]  # fmt: skip
-PLAYERS = ["uniform", "uct:sims=5", "perfect", "zero:sims=2", "zero:zoo/tictactoe:sims=1", "greedy", "minimax:depth=1",
-           "alphabeta:depth=1,table_mib=1", "uct:seconds=0.01"]  # fmt: skip
-BAD_PLAYERS = ["zero:../../etc", "zero:/dev/null", "zero:zoo/nowhere", "zero:zoo/..", "zero:::", "zero:sims=",
-               "engine:cmd=", "engine:cmd=true", "engine:cmd=cat", "engine:cmd='", "engine:cmd=/nowhere", "engine",
-               "engine:seconds=nan,cmd=true", "engine:memory=-1,cmd=true", "uct:seconds=nan", "uct:seconds=-1",
-               "uct:sims=1e9", "uct:c=inf", "uct:guided=maybe", "uct:vcf=yes", "uct:vcf=yes,sims=3", "human", "human:x",
-               "perfect:book=/dev/null", "perfect:book=nowhere", "alphabeta:depth=99", "minimax:depth=-1",
-               "alphabeta:table_mib=999999", "zero:precision=fp64", "zero:search=x", "zero:leaves=0", "nobody",
-               "uct:rollouts=0", "uct:sims=5,sims=6", "zero:runs/run:sims=1"]  # fmt: skip
-SETTINGS = ["selfplay.games=1", "selfplay.games=-1", "selfplay.games=nan", "learner.batch_size=0", "nonsense.key=1",
-            "learner", "=", "learner.=1", "network.name=nonsense", "network.channels=0", "network.blocks=-3",
-            "selfplay.simulations=1e9", "length.minutes=nan", "channels=8", "blocks=1", "channels=-1", "channels=nan",
-            "measure.opponents=nobody", "measure.opponents=zero:nowhere"]  # fmt: skip
-MOVES = [
-    "a1",
-    "b2",
-    "c3",
-    "1",
-    "4",
-    "44",
-    "4435",
-    "a1b2",
-    "z99",
-    "pass",
-    "h8",
-    "-1",
-    "a1a1",
-    "１",
-    "a" * 2000,
-]
-TYPED = ["a1", "b2", "4", "undo", "hint", "eval", "resign", "help", "quit", "save", "save x.sgf", "save nowhere/x.txt",
-         "save .", "load", "load x.sgf", "load /dev/null", "\x00", "天", "", "undo undo"]  # fmt: skip
-DAMAGED = {  # what stands for a file of a kind, and what its name ends in
-    "sgf": ".sgf", "psq": ".psq", "txt": ".txt", "openings": ".txt", "jsonl": ".jsonl", "book": ".book", "py": ".py",
-}  # fmt: skip
-WHOLE_FILES = ["", "null", "[]", "{}", "0", '"x"', "NaN", "[" * 100_000, '{"a":' * 50_000, "(" * 100_000, "(;" * 20_000,
-               "1" * 100_000, "\x00" * 1000, "\ufeff", "\n" * 10_000, "= " * 1000, "[[[[", "raise SystemExit(3)",
-               "x = 1/0", "import nowhere", "def f(:"]  # fmt: skip
-
-# Words in angle brackets are filled in; those in square brackets are often left out.
-COMMANDS: dict[str, int] = {  # a command line: how often
-    "games [--json]": 1,
-    "--version": 1,
-    "--games <py> games": 3,
-    "--games <py> show connect6 f6": 1,
-    "show <game> <moves> [--json] [--svg <out>] [--save <out>]": 8,
-    "show <sgf> [--json] [--svg <out>]": 8,
-    "show <psq> [--save <out>]": 8,
-    "show <txt> <moves>": 8,
-    "analyse <game> <moves> --sims 20 [--search <number>] [--search uct] [--tree 2] [--top 2] [--json]": 5,
-    "analyse <game> --net <network> --sims 5": 5,
-    "solve connect4 44444326 <moves> [--weak] [--json]": 3,
-    "solve connect4 --cells <text>": 2,
-    "solve connect4 4444432255 --book <book>": 4,
-    "solve connect4 44444322555577331 --make-book <book> --plies 1": 3,
-    "play <game> <moves> --opponent <player> [--side second] [--seed 1]": 6,
-    "train tictactoe -n new --generations 1 --workers 1 --set <setting> --set <setting> --plain": 2,
-    "train --resume run --generations 1 --workers 1 --plain": 1,
-    "train <game> --preset <text> --set <setting>": 2,
-    "runs [--json]": 3,
-    "report run [--out <out>]": 4,
-    "export run <out> --positions 0 --games 0 [--no-weights]": 2,
-    "net <text> --game <game> --seconds 0 [--set <setting>] [--svg <out>] [--json]": 2,
-    "net mnk --game tictactoe --seconds 0 --set <setting>": 2,
-    "match <game> <player> <player> -n 2 --workers 1 [--out <log>] [--json]": 6,
-    "match tictactoe <player> uniform -n 2 --workers 1 --openings <openings>": 4,
-    "match tictactoe uniform uct:sims=5 -n 2 --workers 1 --out <log>": 4,
-    "tournament <game> <player> <player> <player> -r 1 --workers 1 [--csv <out>] [--svg <out>] [--anchor <player>]": 4,
-    "sprt <game> <player> <player> --max-games 2 --workers 1 [--elo0 <number>] [--alpha <number>] [--elo1 <number>]": 4,
-    "check <game> --positions 5 [--seed 1] [--json]": 3,
-    "perft <game> 2 <moves> [--json]": 4,
-    "demo --minutes <number>": 1,
-    "reference run <jsonl> --player <player> [--json] [--mistakes 1]": 5,
-    "reference check <jsonl> [--json]": 4,
-    "reference make <out> -n 1 --plies 30-30 [--player <player>] [--seed 1]": 3,
-    "reference curve run <jsonl> --sims 1 [--minutes <number>] [--svg <out>] [--beside <text>]": 4,
-    "bench rules --peers <out>": 1,
-    "bench search --peers <out>": 1,
-    "bench <text>": 1,
-    "bench selfplay --net <network> --rounds <number> --peers <out>": 1,
-    "<text> <text>": 2,
-}
-LONG = {"--num-games", "--rounds", "--max-games", "--positions", "--games", "--seconds", "--minutes", "--workers", "-n",
-        "-r", "--live", "--undecided", "--open", "--generations"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -169,10 +85,7 @@ class Fuzz:
         words = self._fill(template, folder, chance)
         for _ in range(chance.choice((0, 0, 0, 0, 1, 1, 2, 3))):
             words = self._mutate(words, chance)
-        if words[:1] == ["reference"] and "<jsonl>" in template and "jsonl.jsonl" not in words:
-            words.append("jsonl.jsonl")  # without a file it is Tengen's own set, which takes minutes
-        if words[:1] == ["solve"] and "44444" not in "".join(words):
-            words.append("44444326")  # a board that is almost empty takes minutes too
+        words = _kept_short(words)
         typed = "\n".join(chance.choice(TYPED) for _ in range(chance.randrange(8)))
         return Case(number, tuple(words), typed), folder
 
@@ -269,9 +182,25 @@ class Fuzz:
             option = chance.choice(options)
             if option not in LONG:
                 words += [option, chance.choice(NUMBERS + TEXTS)]
-            elif option not in ("--live", "--open"):
+            elif option not in ("--live", "--open", "--make-book"):
                 words += [option, chance.choice([one for one in NUMBERS if one not in ("1.5", "1_0")])]
         return words
+
+
+def _kept_short(words: list[str]) -> list[str]:
+    """The command line, such that it does not take minutes if it should be valid after all."""
+    command = " ".join(words[:2])
+    if command in ("reference run", "reference check", "reference curve") and "jsonl.jsonl" not in words:
+        return [*words, "jsonl.jsonl"]  # without a file it is Tengen's own set
+    if words[:1] == ["solve"] and "44444" not in "".join(words):
+        return [*words, "44444326"]  # not an empty board
+    if words[:1] == ["demo"]:
+        return [*words, "--minutes", "nan"]
+    if words[:1] == ["train"] and "--resume" not in words:
+        return [*words, *(word for setting in TINY for word in ("--set", setting))]
+    if words[:1] == ["net"] and "--seconds" not in words:
+        return [*words, "--seconds", "0"]
+    return words
 
 
 def _parts(template: str) -> list[str]:
@@ -440,9 +369,7 @@ def _make_whole_files(folder: Path) -> None:
     lines = [
         "solve connect4 44444322555577331 --make-book book.book --plies 1",
         "match tictactoe uniform uct:sims=5 -n 2 --workers 1 --out log",
-        "train connect4 -n run --generations 1 --workers 1 --seed 1 --plain --set selfplay.games=4 --set "
-        "selfplay.simulations=4 --set network.channels=8 --set network.blocks=1 --set measure.positions=4 --set "
-        "measure.games=0",
+        "train connect4 -n run --generations 1 --workers 1 --seed 1 --plain --set " + " --set ".join(TINY),
     ]
     for line in lines:
         with _place(folder), _streams("") as (_, err):
