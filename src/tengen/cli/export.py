@@ -77,9 +77,13 @@ def _copy_average(source: Path, target: Path) -> None:
     import safetensors.numpy
 
     from tengen import files, sealed
+    from tengen.errors import UserError
 
     data = files.read_bytes(source)
     sealed.check(source, data, "put a copy back if you have one, or export with --no-weights")
-    tensors = safetensors.numpy.load(data)
+    try:
+        tensors = safetensors.numpy.load(data)
+    except safetensors.SafetensorError as error:
+        raise UserError(f"{source} is damaged ({error}): export with --no-weights") from None
     kept = {name: tensor for name, tensor in tensors.items() if name.startswith(AVERAGE)}
     files.write_bytes(target, sealed.seal(safetensors.numpy.save(kept, {"sha256": sealed.BLANK})))

@@ -10,6 +10,8 @@ generation 7:  begin(7, "playing", 512)    played(shard) played(shard) …
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from tengen.errors import UserError
+
 if TYPE_CHECKING:  # a watcher needs no PyTorch
     from tengen.training.learner import Losses
 
@@ -77,11 +79,14 @@ class Share:
 def strengths(metrics: dict[str, Any]) -> dict[str, dict[str, Share]]:
     """{"alone": {"perfect": …, "good": …}, "uct:sims=200": {"score": …}}: the shares in a line."""
     found: dict[str, dict[str, Share]] = {}
-    for group, numbers in metrics["strength"].items():
-        for name, number in numbers.items():
-            if isinstance(number, dict):
-                share = Share(number["rate"], number["low"], number["high"])
-                found.setdefault(group, {})[name] = share
-            elif name == "score":
-                found.setdefault(group, {})[name] = Share(number, number, number)
+    try:
+        for group, numbers in metrics["strength"].items():
+            for name, number in numbers.items():
+                if isinstance(number, dict):
+                    share = Share(*(float(number[key]) for key in ("rate", "low", "high")))
+                    found.setdefault(group, {})[name] = share
+                elif name == "score":
+                    found.setdefault(group, {})[name] = Share(*3 * [float(number)])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"a line of metrics is damaged: the strength is odd ({error})") from None
     return found
