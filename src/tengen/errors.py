@@ -5,7 +5,7 @@ import errno
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG}
 PATH_ERRORS = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR}
 PROCESS_ERRORS = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
-ALLOCATION_FAILED = ("bad_alloc", "can't allocate memory", "cannot allocate memory", "out of memory")
+ALLOCATION_FAILED = ("bad_alloc", "t allocate memory", "to allocate memory", "out of memory")
 
 
 class UserError(ValueError):

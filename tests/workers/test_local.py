@@ -146,6 +146,19 @@ def test_what_workers_notice_their_parent_says_once(capfd: pytest.CaptureFixture
     assert capfd.readouterr().err == "tengen: the disk of test_local is full\n"
 
 
+class Hasty(Tool):
+    """Has something to say while it is unpickled, before the worker begins its work."""
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        notices.say_once("compiling in test_local")
+
+
+def test_what_workers_notice_before_they_begin_is_said_once_too(capfd: pytest.CaptureFixture[str]) -> None:
+    assert len(list(run(Hasty(), ["pid"] * 6, 3))) == 6
+    assert capfd.readouterr().err == "tengen: compiling in test_local\n"
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_worker_without_memory_is_the_machines_failure(processes: int) -> None:
     with pytest.raises(MachineError, match="out of memory: use fewer simulations"):

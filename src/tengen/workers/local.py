@@ -170,7 +170,7 @@ def _start(work: Work[Task, Result]) -> _Worker[Task]:
     process = spawn.Process(target=_serve, args=(theirs, work, games.LOADED_FILES), daemon=True)
     resource_tracker.ensure_running()  # its start unblocks SIGINT, so it comes first
     # The process inherits the blocked SIGINT: Ctrl-C in a terminal reaches all, and is for us alone.
-    with _environment(ONE_THREAD), _without_interrupts():
+    with _environment({**ONE_THREAD, notices.WORKER: "1"}), _without_interrupts():
         process.start()
     theirs.close()  # now the death of the process is the end of the pipe
     return _Worker(process, ours)
