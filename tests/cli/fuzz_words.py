@@ -12,7 +12,7 @@ GAMES = ["tictactoe", "tictactoe", "connect4", "gomoku6", "hex7", "othello6", "m
 BAD_GAMES = ["mnk:rows=0", "mnk:rows=3,cols=3,k=99", "mnk:rows=-3,cols=3,k=3", "mnk", "mnk:", "mnk:rows", "mnk:rows=",
              "mnk:rows=3,rows=3", "mnk:rows=3,cols=3,k=3,rule=chess", "hex:size=0", "hex:size=99999", "othello:size=5",
              "othello:size=nan", "connect:rows=1,cols=1,k=1", "connect:rows=26,cols=99,k=4", "mnk:name=x",
-             "tictactoe:rows=4", "gomoku", "all", "tictactoe ", "TICTACTOE", "mnk:rows=1,cols=1,k=1", ":", "hex:size=1",
+             "tictactoe:rows=4", "gomoku", "ALL", "tictactoe ", "TICTACTOE", "mnk:rows=1,cols=1,k=1", ":", "hex:size=1",
              "mnk:rows=²,cols=3,k=3", f"mnk:rows={'9' * 5000}"]  # fmt: skip
 PLAYERS = ["uniform", "uct:sims=5", "perfect", "zero:sims=2", "zero:zoo/tictactoe:sims=1", "greedy", "minimax:depth=1",
            "alphabeta:depth=1,table_mib=1", "uct:seconds=0.01"]  # fmt: skip

@@ -1,5 +1,6 @@
 """The Connect 4 solver against brute force on cells, and the laws that exact scores obey."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -204,3 +205,14 @@ def test_brute_force_knows_its_lines() -> None:
     assert is_four(("X", "X", "X", "X", "", "", ""), 3) and is_four(("", "OXXXX", "", "", "", "", ""), 1)
     assert is_four(("X", "OX", "OOX", "OOOX", "", "", ""), 0)
     assert not is_four(("X", "X", "X", "O", "X", "", ""), 2)
+
+
+def test_a_damaged_book_is_refused_or_right(tmp_path: Path) -> None:
+    """Every byte in turn: NumPy and zipfile raise eight kinds of errors."""
+    file = tmp_path / "book"
+    make_book(file, 1, Position.from_moves("connect4", "44444322555577331"), Solver(), lambda *_: None)
+    whole, data = read_book(file), file.read_bytes()
+    for place in range(len(data)):
+        file.write_bytes(data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :])
+        with suppress(UserError):
+            assert read_book(file) == whole

@@ -12,6 +12,7 @@ long work, so the file is written now and then, and a book that was interrupted 
 import io
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,12 @@ from tengen.tactics.connect4_solver import BOARD, COLS, Solver, bitboards, book_
 
 UNKNOWN = -128
 SECONDS_BETWEEN_WRITES = 30
+MAX_PLIES = 12
+# What NumPy and zipfile raise for a file that is damaged, cut short or something else.
+UNREADABLE = (
+    KeyError, ValueError, TypeError, AttributeError, EOFError, OSError, RuntimeError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 Progress = Callable[[int, int], None]  # positions done, of how many
 
@@ -51,9 +58,13 @@ class BookFile:
         data = files.read_bytes(file)
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-                return cls(int(arrays["start"]), int(arrays["plies"]), arrays["keys"], arrays["scores"])
-        except (KeyError, ValueError, EOFError, zipfile.BadZipFile):
+                book = cls(int(arrays["start"]), int(arrays["plies"]), arrays["keys"], arrays["scores"])
+        except UNREADABLE:
             raise UserError(f"{file} is not a book of connect4") from None
+        is_right = book.keys.dtype == np.uint64 and book.scores.dtype == np.int8 and book.keys.ndim == 1
+        if not (is_right and book.keys.shape == book.scores.shape and 1 <= book.plies <= MAX_PLIES):
+            raise UserError(f"{file} is not a book of connect4")
+        return book
 
 
 def make_book(file: Path, plies: int, start: Position, solver: Solver, progress: Progress) -> int:
@@ -87,7 +98,10 @@ def read_book(file: Path) -> dict[int, int]:
     if (stored.scores == UNKNOWN).any():
         raise UserError(f"{file} is not finished: go on with --make-book {file} --plies {stored.plies}")
     book = dict(zip(stored.keys.tolist(), stored.scores.tolist(), strict=True))
-    for layer in reversed(layers(stored.start, stored.plies)[:-1]):
+    found = layers(stored.start, stored.plies)
+    if book.keys() != found[-1]:
+        raise UserError(f"{file} is not a book of connect4: it lacks positions")
+    for layer in reversed(found[:-1]):
         for key in layer:
             mine, taken = boards_of(key)
             scores = []
