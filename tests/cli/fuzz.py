@@ -162,8 +162,7 @@ class Fuzz:
 
     def _mutate(self, words: list[str], chance: random.Random) -> list[str]:
         """Another command line, near to this one."""
-        words, place = list(words), chance.randrange(len(words) + 1)
-        kind = chance.randrange(7)
+        words, place, kind = list(words), chance.randrange(len(words) + 1), chance.randrange(7)
         if kind == 0 and words:
             del words[place - 1]
         elif kind == 1 and words:
@@ -302,8 +301,7 @@ def _all_options() -> Iterator[tuple[str, list[str]]]:
 
 def _damage(data: bytes, chance: random.Random) -> bytes:
     """The content of a file, with something wrong in it."""
-    kind = chance.randrange(9)
-    place = chance.randrange(len(data) + 1)
+    kind, place = chance.randrange(9), chance.randrange(len(data) + 1)
     if kind == 0:
         return chance.choice(WHOLE_FILES).encode("utf-8")
     if kind == 1:
