@@ -24,6 +24,7 @@ BOTTOM = {
     "kernel_files",
     "notices",
     "sealed",
+    "terminal",
 }  # single files that everybody may import
 
 HEAVY = {
