@@ -198,7 +198,7 @@ def selfplay(
         print(f"{verdict:<9}{target.what:<62}{target.value:>6.2f}  (≥ {target.asked:.2f})")
 
 
-@app.command()
+@app.command(cls=Command)
 def learner(
     game: Annotated[str, typer.Argument(help="Whose network and settings are used.")] = "connect4",
     parts: Annotated[int, typer.Option(min=1, max=64, help="Of a batch, and processes, and threads.")] = 2,

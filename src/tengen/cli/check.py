@@ -78,5 +78,5 @@ def _next(name: str, broken: int) -> str:
     if broken:
         return "mend the first BROKEN, then check again: it often explains those after it"
     if not can_train():
-        return "not checked: training, which needs pip install 'tengen[train]'"
+        return "not checked: training, which needs the train extra: pip install '.[train]' in the clone"
     return f"all is well: {command('train', name, '--minutes', '5')}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tengen.cli.command import Command
 from tengen.command_line import command
 from tengen.errors import UserError
 
@@ -53,7 +54,7 @@ def runs(
         _list(as_json)
 
 
-@app.command()
+@app.command(cls=Command)
 def rm(
     name: Annotated[str, typer.Argument(help="A run in ./runs.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,

@@ -20,6 +20,7 @@ from tengen import compiling, kernel_files  # noqa: F401  (both must know Numba 
 from tengen.errors import UserError
 from tengen.games import connect4, hex, mnk, othello
 from tengen.games.game import Game
+from tengen.games.numba_errors import essence
 from tengen.games.spec import did_you_mean, parse_spec
 
 REGISTRY: dict[str, Callable[..., Game]] = {
@@ -130,10 +131,8 @@ def mistake_in_rules(error: Exception) -> str | None:
         if where := _line_of(error, file):
             return f"{file}{where}: {type(error).__name__}: {error}"
     if isinstance(error, NumbaError) and LOADED_FILES:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        reasons = [line for line in lines[1:] if "Error: " in line or line.startswith(("Untyped", "No impl"))]
         files = ", ".join(str(file) for file in LOADED_FILES)
-        return f"{files}: rules that Numba cannot compile: {(reasons or lines)[0]}"
+        return f"{files}: rules that Numba cannot compile: {essence(str(error)) or type(error).__name__}"
     return None
 
 

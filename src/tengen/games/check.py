@@ -14,8 +14,8 @@ import numpy as np
 
 from tengen.games import drawing, symmetry
 from tengen.games.batch import lift
-from tengen.games.compiling import compile_problem
 from tengen.games.game import LAST_ACTION, LAST_MOVE, MINE, THEIRS, TO_MOVE, Game, Planes, State
+from tengen.games.numba_errors import compile_problem
 from tengen.games.randomness import new_random
 
 GARBAGE = -77  # what output buffers hold before a function writes them

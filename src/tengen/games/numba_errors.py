@@ -26,9 +26,9 @@ UNKNOWN = re.compile(  # what stands at the top of the file, and is of a type th
 def compile_problem(name: str, kernel: Any, arguments: tuple[object, ...]) -> str | None:
     """Why a kernel cannot be compiled for these arguments; None if it can."""
     try:
-        kernel.compile(tuple(numba.typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
+        kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
     except Exception as error:  # noqa: BLE001 (Numba raises anything; here it is a finding about the rules)
-        return f"{name}{_line(str(error), kernel)}: {_essence(str(error)) or type(error).__name__}"
+        return f"{name}{_line(str(error), kernel)}: {essence(str(error)) or type(error).__name__}"
     return None
 
 
@@ -39,8 +39,8 @@ def _line(text: str, kernel: Any) -> str:
     return f", line {found[1] if found else kernel.py_func.__code__.co_firstlineno}"
 
 
-def _essence(text: str) -> str:
-    """The line that says what is wrong."""
+def essence(text: str) -> str:
+    """The line of a message of Numba's that says what is wrong."""
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith(NOISE)]
     first = lines[0] if lines else ""
