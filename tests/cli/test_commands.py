@@ -128,7 +128,8 @@ def test_perft_counts() -> None:
 def test_check_passes_a_game_from_outside_and_fails_a_broken_one(tmp_path: Path) -> None:
     shown = result("--games", CONNECT6, "check", "connect6", "--positions", "300")
     assert "BROKEN" not in shown and "  ok     it learns from that " in shown
-    assert shown.splitlines()[-1].startswith("all is well: tengen --games ")
+    following = f"-m tengen --games {os.path.relpath(CONNECT6)} train connect6 --minutes 5"
+    assert shown.splitlines()[-1].startswith("all is well: ") and shown.endswith(f"{following}\n")
     broken = tmp_path / "broken.py"
     broken.write_text(
         CONNECT6.read_text().replace("out[0], out[1] = board == me,", "out[0], out[1] = board == 1,")
@@ -164,8 +165,8 @@ def test_a_game_of_moves_is_played_in_the_terminal(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "uniform plays " in done.stdout
     assert "illegal move 'C1-C9' in breakthrough: rows are 1-6" in done.stdout
-    again = f"tengen --games {os.path.relpath(BREAKTHROUGH, tmp_path)} play breakthrough c2-c3 "
-    assert f"Go on with: {again}" in done.stdout
+    again = f"-m tengen --games {BREAKTHROUGH} play breakthrough c2-c3 "
+    assert "Go on with: " in done.stdout and again in done.stdout
 
 
 @pytest.mark.slow

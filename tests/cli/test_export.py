@@ -74,7 +74,9 @@ def test_without_pytorch_it_says_what_it_needs(folder: Path) -> None:
         "from tengen.cli import main\nmain()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.startswith("tengen: tengen export needs: pip install ")
+    assert done.returncode == 2 and done.stderr.startswith(
+        "tengen: tengen export needs the train extra: pip install "
+    )
     assert done.stderr.count("\n") == 1
 
 

@@ -45,8 +45,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["--set", "selfplay.discount=nan"], "selfplay.discount is a number from 0.01 to 1, got nan"),
         (["--set", "selfplay.c_puct=inf"], "selfplay.c_puct is a number from 0 up, got inf"),
         (["--set", "length.minutes=-inf"], "length.minutes is a number from 0 up, got -inf"),
-        (["--minutes", "inf"], "length.minutes is a number from 0 up, got inf"),
-        (["--seed", "99999999999999999999"], "seed is a whole number from 0 to 2,147,483,647"),
+        (["--minutes", "inf"], "--minutes is a finite number, got inf"),
+        (["--seed", "99999999999999999999"], "--seed is a number below 2^63, got 20 digits"),
+        (["--seed", "9999999999"], "seed is a whole number from 0 to 2,147,483,647"),
         # networks
         (["--set", "network.name=nono"], "unknown network 'nono'"),
         (["--set", "network.start=nowhere"], "no network in nowhere"),
