@@ -25,6 +25,7 @@ SETTINGS = (  # short generations, each measured: something to see within a minu
     "measure.positions=200",
     "measure.games=0",
 )
+MOST_ROWS = 8  # of the table at the end
 
 
 def demo(
@@ -84,11 +85,12 @@ def _progress(run: "Run") -> str:
     first = run.checkpoint(0)
     at_first = measure(run.config.measure, games.find(GAME), read_network(first), read_card(first))
     measured = [(0.0, at_first), *((line["elapsed"], line["strength"]) for line in run.metrics())]
+    every = -(-len(measured) // MOST_ROWS)
     rows = [
         f"{'':>8}{'network alone':>22}{'with 64 simulations':>22}",
         f"{'minutes':>8}" + 2 * f"{'perfect':>14}{'good':>8}",
     ]
-    for seconds, strength in measured:
+    for seconds, strength in (*measured[:-1:every], measured[-1]):
         cells = "".join(
             f"{100 * strength[how]['perfect']['rate']:>12.1f} %{100 * strength[how]['good']['rate']:>6.1f} %"
             for how in ("alone", "sims=64")
