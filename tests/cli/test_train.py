@@ -17,7 +17,8 @@ from rich.console import Console
 from tengen import compiling
 from tengen.cli import main
 from tengen.cli.live import Lines, LivePanel, sparkline
-from tengen.training.config import Length, load
+from tengen.training.config import Config, Length
+from tengen.training.config_files import from_toml, load
 from tengen.training.learner import Losses
 from tengen.training.run import Run
 from tengen.training.watch import Watcher
@@ -26,7 +27,7 @@ from tests.training.made import add_generation, made_run, metrics_of
 from tests.workers.test_local import wait_until_gone
 
 SETTINGS = [
-    "selfplay.games=1200", "selfplay.games_a_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
+    "selfplay.games=1200", "selfplay.games_per_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
     "network.channels=8", "network.blocks=2", "learner.parts=1",
 ]  # fmt: skip
 
@@ -247,3 +248,12 @@ def test_ctrl_c_keeps_finished_shards_and_says_how_to_go_on(tmp_path: Path) -> N
     assert wait_until_gone(workers)
     left = sorted(file.name for file in replay.iterdir())
     assert len(left) >= 3 and all(re.fullmatch(r"shard-\d{3}\.safetensors", name) for name in left)
+
+
+def test_config_prints_every_setting_of_a_game(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tengen("config", "gomoku9", "--preset", "night", "--set", "learner.parts=3") == 0
+    printed = from_toml(capsys.readouterr().out, Config(""), "printed")
+    assert printed == load("gomoku9", ["learner.parts=3"], preset="night")
+    assert tengen("config") == 0 and 'game = ""' in capsys.readouterr().out
+    assert tengen("config", "gomoku9", "--set", "learner.part=3") == 2
+    assert "did you mean parts?" in capsys.readouterr().err

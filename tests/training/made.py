@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tengen.evaluators.card import Card
-from tengen.training.config import Config, from_toml
+from tengen.training.config import Config
+from tengen.training.config_files import from_toml
 from tengen.training.run import Run
 
 

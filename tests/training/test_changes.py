@@ -6,7 +6,8 @@ import pytest
 
 from tengen.errors import UserError
 from tengen.training.changes import FIXED, changed, in_force
-from tengen.training.config import SECTIONS, Change, Config, from_dict, from_toml, load, to_toml
+from tengen.training.config import SECTIONS, Change, Config
+from tengen.training.config_files import from_dict, from_toml, load, to_toml
 from tengen.training.run import Run
 from tests.cli.test_commands import result, tengen
 from tests.training.made import made_run
@@ -41,7 +42,7 @@ def test_changes_survive_a_file_and_a_card() -> None:
     [
         ("network.channels=9", "network.channels cannot change in the middle of a run: the stored weights"),
         ("network.start=zoo/x", "network.start cannot change in the middle of a run: the run has begun"),
-        ("selfplay.games_a_shard=7", "the stored games were divided by it; it stays 128"),
+        ("selfplay.games_per_shard=7", "the stored games were divided by it; it stays 128"),
         ("selfplay.discount=0.5", "the stored values were discounted by it; it stays 0.97"),
         ("replay.share=0.1", "the window of the stored generations was chosen by it; it stays 0.5"),
         ("learner.optimizer=sgd", "is of another kind; it stays muon"),
@@ -80,7 +81,7 @@ def test_other_games_make_the_next_generation_anew(tmp_path: Path) -> None:
 
 
 SMALL = [
-    "selfplay.games=12", "selfplay.games_a_shard=6", "selfplay.simulations=4", "selfplay.fast_simulations=2",
+    "selfplay.games=12", "selfplay.games_per_shard=6", "selfplay.simulations=4", "selfplay.fast_simulations=2",
     "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.parts=1", "measure.every=0",
 ]  # fmt: skip
 

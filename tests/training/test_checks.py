@@ -92,7 +92,7 @@ def test_a_probe_that_found_out_nothing_chooses_nothing(monkeypatch: pytest.Monk
     from tengen.errors import UserError
     from tengen.evaluators.probe import Probe
     from tengen.training import exporting
-    from tengen.training.config import load
+    from tengen.training.config_files import load
     from tengen.training.learner import Learner
 
     config, game = load("tictactoe"), games.find("tictactoe")

@@ -18,7 +18,7 @@ from tengen.evaluators.card import read_card
 from tengen.training.run import Run
 
 SETTINGS = [
-    "selfplay.games=24", "selfplay.games_a_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
+    "selfplay.games=24", "selfplay.games_per_shard=12", "selfplay.simulations=8", "selfplay.fast_simulations=4",
     "network.channels=8", "network.blocks=2", "learner.batch_size=32", "learner.parts=2", "measure.every=100",
 ]  # fmt: skip
 

@@ -45,7 +45,7 @@ def test_a_game_that_is_over_leaves_its_neighbours_alone() -> None:
 def test_the_winner_is_the_player_to_move_where_the_value_is_positive() -> None:
     """Told by the game's end alone: one ply from the end of a won game, whoever is to move won."""
     game = games.find("connect4")
-    settings = replace(SETTINGS, trust=1.0)
+    settings = replace(SETTINGS, td_lambda=1.0)
     positions, _ = play_shard(game, RolloutEvaluator(game), settings, 12, 30, [2])
     last = (positions.plies_left == 1) & (positions.values != 0)
     assert last.sum() > 5 and positions.values[last] == pytest.approx(0.9)
@@ -73,7 +73,7 @@ def test_the_same_seed_plays_the_same_games() -> None:
 def test_only_searches_in_earnest_explore() -> None:
     """The first move of a game is searched in earnest, the others hardly ever: so it decides all that follows."""
     game = games.find("connect4")
-    calm = replace(SETTINGS, noise=0.0, c_scale=0.01, trust=1.0, random_opening_plies=0, full_share=0.01)
+    calm = replace(SETTINGS, noise=0.0, c_scale=0.01, td_lambda=1.0, random_opening_plies=0, full_share=0.01)
     for settings, fewest, most in ((calm, 1, 1), (replace(calm, noise=1.0), 3, game.num_actions)):
         positions, _ = play_shard(game, HashEvaluator(), settings, 12, 100, [1])
         is_first = positions.states[:, connect4.STONES] == 0

@@ -10,7 +10,8 @@ import pytest
 
 from tengen.errors import UserError
 from tengen.training.coach import train
-from tengen.training.config import Length, load
+from tengen.training.config import Length
+from tengen.training.config_files import load
 from tengen.training.gradients import GradientWork
 from tengen.training.learner import Losses
 from tengen.training.run import Run, arguments_of
@@ -20,7 +21,7 @@ from tengen.workers.local import Pool
 from tests.training.made import made_run, metrics_of
 
 SETTINGS = [
-    "selfplay.games=12", "selfplay.games_a_shard=6", "selfplay.simulations=4", "selfplay.fast_simulations=2",
+    "selfplay.games=12", "selfplay.games_per_shard=6", "selfplay.simulations=4", "selfplay.fast_simulations=2",
     "network.channels=8", "network.blocks=1", "learner.batch_size=16", "learner.parts=1", "measure.every=100",
 ]  # fmt: skip
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from tengen import games, nets
 from tengen.games.game import Game
-from tengen.training.config import Config, load
+from tengen.training.config import Config
+from tengen.training.config_files import load
 from tengen.training.gradients import ComputeGradients, GradientWork
 from tengen.training.learner import Learner
 from tengen.training.record import Positions

@@ -22,6 +22,7 @@ from tengen.cli import (
     analyse,
     bench,
     check,
+    config,
     demo,
     export,
     games,
@@ -59,6 +60,7 @@ app.command(cls=Command)(analyse.analyse)
 app.command(cls=Command)(solve.solve)
 app.command(cls=Command)(play.play)
 app.command(cls=Command)(train.train)
+app.command(cls=Command)(config.config)
 app.command(cls=Command)(report.report)
 app.command(cls=Command)(export.export)
 app.command(cls=Command)(net.net)

@@ -20,7 +20,7 @@ GAME = "connect4"
 OPPONENT = "uct:sims=1000"  # a search with random games, which has learned nothing
 SETTINGS = (  # short generations, each measured: something to see within a minute, on a busy machine too
     "selfplay.games=256",
-    "selfplay.games_a_shard=64",
+    "selfplay.games_per_shard=64",
     "measure.every=1",
     "measure.positions=200",
     "measure.games=0",
@@ -65,14 +65,14 @@ def demo(
 
 def _new_run(minutes: float, seed: int) -> "Run":
     """runs/demo, or demo-2, … if there is one."""
-    from tengen.training import config
+    from tengen.training import config_files
     from tengen.training.run import Run
 
     name, number = "demo", 1
     while (RUNS / name).exists():
         number += 1
         name = f"demo-{number}"
-    settings = config.load(GAME, [*SETTINGS, f"length.minutes={minutes}"], seed, preset="minutes")
+    settings = config_files.load(GAME, [*SETTINGS, f"length.minutes={minutes}"], seed, preset="minutes")
     return Run.create(RUNS / name, settings)
 
 

@@ -54,7 +54,7 @@ def train(
         example, again = command("train", "connect4"), command("train", "--resume", "NAME")
         raise UserError(f"which game? {example}, or {again}")
     else:
-        from tengen.training import config as configs
+        from tengen.training import config_files as configs
 
         config = configs.load(game, settings or [], seed or 0, preset)
         for limit in _limits(minutes, generations):

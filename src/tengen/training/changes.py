@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from tengen.errors import UserError
-from tengen.training.config import Change, Config, with_setting
+from tengen.training.config import Change, Config
+from tengen.training.config_files import with_setting
 
 FIXED = {  # what cannot change, and why
     "network.": "the stored weights have this shape",
     "network.start": "the run has begun with it",
-    "selfplay.games_a_shard": "the stored games were divided by it",
+    "selfplay.games_per_shard": "the stored games were divided by it",
     "selfplay.discount": "the stored values were discounted by it",
     "selfplay.precision": "it was chosen when the run began",
     "replay.": "the window of the stored generations was chosen by it",

@@ -62,7 +62,7 @@ def shards_of(run: Run, config: Config, generation: int, champion: int) -> list[
             checkpoint=folder,
             precision=read_card(folder).precision,
             simulations=round(settings.simulations * min(rise, MOST_RISE)),
-            games=min(settings.games_a_shard, settings.games - number * settings.games_a_shard),
+            games=min(settings.games_per_shard, settings.games - number * settings.games_per_shard),
             seed=(config.seed, generation, 0, number),
             file=run.shard(generation, number),
             settings=settings,

@@ -7,7 +7,8 @@ from typing import Any
 
 from tengen.errors import UserError
 from tengen.evaluators.card import read_card
-from tengen.training.config import SECTIONS, Config, reasons
+from tengen.training.config import SECTIONS, Config
+from tengen.training.config_files import reasons
 from tengen.training.curves import (
     DARK,
     FONT,

@@ -30,7 +30,8 @@ from tengen.evaluators.card import FILES, Card, read_card, read_network
 from tengen.games.game import Game
 from tengen.players.zero import Zero
 from tengen.training import changes, manifest
-from tengen.training.config import Config, from_dict, from_toml, is_complete, to_toml
+from tengen.training.config import Config
+from tengen.training.config_files import from_dict, from_toml, is_complete, to_toml
 
 WEIGHTS = "weights.safetensors"
 EDITING = "# Made by tengen, which notices an edit: --resume NAME --set section.key=value changes a setting."

@@ -63,7 +63,7 @@ class _Game:
             value,
             int(last[TO_MOVE]),
             settings.discount,
-            settings.trust,
+            settings.td_lambda,
         )
         return Positions(
             states=states[full],

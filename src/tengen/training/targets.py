@@ -1,11 +1,12 @@
 """What a position teaches: the policy its search would have, and a value between its search's and the end's.
 
-The value of a position that was searched in earnest is, for the player to move at ply t,
+The value of a position with a full search is, for the player to move at ply t,
 
-    G(t) = (1 - trust) · (what the search thought) + trust · (the discounted, signed G(t + 1))
+    G(t) = (1 - λ) · (the search's value) + λ · (the discounted, signed G(t + 1)),      λ = td_lambda
 
-and after the last move the result itself. Trust 1 is the game's end alone, as in AlphaZero: right, but it
-blames every position for the blunders after it. A proven result is exact; nothing that came later counts.
+and after the last move the final result (TD(λ), Sutton 1988). λ = 1 is the final result alone, as in
+AlphaZero: right, but it blames every position for the mistakes after it. A proven result is exact; nothing
+later counts.
 """
 
 import numpy as np
@@ -62,7 +63,7 @@ def values(
     end: float,
     last_to_move: int,
     discount: float,
-    trust: float,
+    td_lambda: float,
 ) -> Floats:
     """G of every ply of a game;  [T]. `end`: its result for `last_to_move`, who would move after it.
     Plies searched in haste only pass on what came later."""
@@ -73,6 +74,6 @@ def values(
         if is_proven[t]:
             later = float(thought[t])
         elif is_full[t]:
-            later = (1 - trust) * float(thought[t]) + trust * later
+            later = (1 - td_lambda) * float(thought[t]) + td_lambda * later
         targets[t], later_to_move = later, int(to_move[t])
     return targets
