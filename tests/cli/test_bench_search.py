@@ -13,7 +13,7 @@ def test_bench_search_measures_every_search_and_the_memory() -> None:
     assert {row["search"].split()[0] for row in searches} == {"gumbel", "puct", "uct"}
     assert all(row["ours"] > 0 for row in searches)
     assert all(row["theirs"] is None and row["ratio"] is None for row in searches)
-    assert {(row["search"], row["peer"], row["asked"]) for row in searches if row["asked"]} == {
+    assert {(row["search"], row["peer"], row["goal"]) for row in searches if row["goal"]} == {
         ("gumbel 32 × 256", "mctx + pgx", 4),
         ("puct 32 × 256", "mctx + pgx", 10),
         ("puct 32 × 256", "OpenSpiel, Python", 50),
@@ -24,8 +24,8 @@ def test_bench_search_measures_every_search_and_the_memory() -> None:
     plain, noisy = found["openings"][1:]
     assert noisy["entropy"] > plain["entropy"] + 1 and noisy["most_played"] < plain["most_played"]
     memory = found["memory"]
-    assert [row["asked"] for row in memory] == [None, 256, 2048]
-    assert all(0 < row["mebibytes"] <= (row["asked"] or 64) for row in memory)
+    assert [row["goal"] for row in memory] == [None, 256, 2048]
+    assert all(0 < row["mebibytes"] <= (row["goal"] or 64) for row in memory)
 
 
 def test_bench_search_prints_a_line_for_each_search() -> None:

@@ -15,7 +15,7 @@ from tengen import games, nets
 from tengen.bench import residual
 from tengen.bench import selfplay as bench
 from tengen.bench.peer import Peer
-from tengen.bench.selfplay import Effort, Measured, Network, Scaling, Seed001Rate, SelfPlayRate
+from tengen.bench.selfplay import AlphaZeroGomokuRate, Effort, Measured, Network, Scaling, SelfPlayRate
 from tengen.cli.bench import app
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, hash_of
@@ -144,12 +144,12 @@ def test_two_processes_are_compared_with_one(tiny: Network) -> None:
     assert shown == [f"round 1 of 1: one process {one:.1f} s, two {two:.1f} s"]
 
 
-def test_seed001_is_alphazero_gomoku(monkeypatch: pytest.MonkeyPatch) -> None:
-    board = games.find(bench.SEED001)
+def test_the_gomoku_part_is_alphazero_gomoku(monkeypatch: pytest.MonkeyPatch) -> None:
+    board = games.find(bench.ALPHAZERO_GOMOKU)
     assert (board.rows, board.cols, board.num_actions) == (8, 8, 64) and 5 in board.header
-    monkeypatch.setattr(bench, "SEED001", "connect4")  # compiled already
-    monkeypatch.setattr(bench, "SEED001_SIMULATIONS", 5)
-    plain, cached = bench.seed001(Effort(rounds=1, seconds=0.02, games=12), lambda _: None)
+    monkeypatch.setattr(bench, "ALPHAZERO_GOMOKU", "connect4")  # compiled already
+    monkeypatch.setattr(bench, "ALPHAZERO_GOMOKU_SIMULATIONS", 5)
+    plain, cached = bench.alphazero_gomoku(Effort(rounds=1, seconds=0.02, games=12), lambda _: None)
     assert (plain.who, cached.who) == ("fp32", "int8, cache")
     for rate in (plain, cached):
         assert rate.times_peer == pytest.approx(rate.games_per_minute / 4.8)
@@ -191,8 +191,8 @@ RATES = [
 ]
 SCALING = Scaling(one_seconds=40.0, two_seconds=21.5, ratio=1.86, core_share=0.99)
 GOMOKU = [
-    Seed001Rate("fp32", 28.4, 5.92, 6_360, 6.69, 34.9, 0.953, None),
-    Seed001Rate("int8, cache", 52.4, 10.92, 11_703, 12.32, 34.8, 0.923, 0.067),
+    AlphaZeroGomokuRate("fp32", 28.4, 5.92, 6_360, 6.69, 34.9, 0.953, None),
+    AlphaZeroGomokuRate("int8, cache", 52.4, 10.92, 11_703, 12.32, 34.8, 0.923, 0.067),
 ]
 
 
@@ -207,7 +207,7 @@ def test_a_target_is_reached_at_what_was_asked() -> None:
         "int8: simulations per evaluation of an empty loop",  # 0.88 of 0.9
         "int8, cache: simulations per evaluation of an empty loop",  # 1.48 of 1.5
     }
-    assert all(target.is_reached == (target.value >= target.asked) for target in found.values())
+    assert all(target.is_reached == (target.value >= target.goal) for target in found.values())
     assert bench.targets([], None, []) == []
 
 
@@ -215,7 +215,7 @@ def test_a_target_is_reached_at_what_was_asked() -> None:
 
 
 def test_the_table_shows_what_the_json_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: dict[str, Any] = {"compare": RATES, "scale": SCALING, "seed001": GOMOKU}
+    made: dict[str, Any] = {"compare": RATES, "scale": SCALING, "alphazero_gomoku": GOMOKU}
     for name, answer in made.items():
         monkeypatch.setattr(bench, name, lambda *_, answer=answer: answer)
     options = ["selfplay", "--peers", "none", *TINY]
@@ -240,7 +240,7 @@ def test_the_table_shows_what_the_json_has(monkeypatch: pytest.MonkeyPatch) -> N
         assert places == sorted(places)
     assert found["scaling"]["ratio"] == 1.86
     assert lines[10] == "two shards by one process 40.0 s, by two 21.5 s: 1.86 ×  (≥ 1.8 ×)"
-    for row in found["seed001"]:
+    for row in found["alphazero-gomoku"]:
         line = next(line for line in lines[12:] if line.startswith(row["who"] + "  "))
         for figure in ("games_per_minute", "times_peer", "times_peer_simulations", "moves_per_game"):
             assert f" {row[figure]:.1f}" in line
@@ -248,7 +248,7 @@ def test_the_table_shows_what_the_json_has(monkeypatch: pytest.MonkeyPatch) -> N
     verdicts = lines[-13:]
     for target, line in zip(found["targets"], verdicts, strict=True):
         assert line.startswith("reached " if target["is_reached"] else "missed ") and target["what"] in line
-        assert line.endswith(f"{target['value']:.2f}  (≥ {target['asked']:.2f})")
+        assert line.endswith(f"{target['value']:.2f}  (≥ {target['goal']:.2f})")
 
 
 def test_a_busy_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,8 +263,8 @@ def test_bench_selfplay_measures_four_ways_without_peers() -> None:
     found = json.loads(shown.stdout)
     assert [row["who"] for row in found["selfplay"]] == ["fp32", "int8", "fp32, cache", "int8, cache"]
     assert all(row["times_peer"] is None and 0 < row["network_share"] < 1 for row in found["selfplay"])
-    assert found["scaling"] is None and found["seed001"] == [] and len(found["targets"]) == 8
-    for who, line in zip(bench.ASKED, shown.stderr.splitlines()[1:], strict=True):
+    assert found["scaling"] is None and found["alphazero-gomoku"] == [] and len(found["targets"]) == 8
+    for who, line in zip(bench.GOALS, shown.stderr.splitlines()[1:], strict=True):
         assert line.startswith(f"round 1 of 1: {who} ")
 
 

@@ -20,7 +20,7 @@ from tengen.tactics.lines import FOUR_THREE, new_lines, set_up
 GAME = "gomoku15"
 LEAST_STONES, MOST_STONES = 20, 40
 CHOICE = 8  # points that a move is drawn from
-ASKED_SECONDS = 1.0  # for depth 6, at most
+GOAL_SECONDS = 1.0  # for depth 6, at most
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Thinking:
     median_seconds: float
     seconds_95: float  # the 95th percentile
     most_seconds: float
-    asked: float | None  # seconds at most
+    goal: float | None  # seconds at most
 
 
 def thinking(num_positions: int, depths: tuple[int, ...] = (4, 6)) -> list[Thinking]:
@@ -47,10 +47,10 @@ def thinking(num_positions: int, depths: tuple[int, ...] = (4, 6)) -> list[Think
             measured = [_think(player, position) for position in positions]
         nodes, seconds = np.array(measured).T
         middle, high, most = np.quantile(seconds, (0.5, 0.95, 1.0))
-        asked = ASKED_SECONDS if depth == 6 else None
+        goal = GOAL_SECONDS if depth == 6 else None
         rate = nodes.sum() / seconds.sum()
         found.append(
-            Thinking(depth, num_positions, float(rate), float(middle), float(high), float(most), asked)
+            Thinking(depth, num_positions, float(rate), float(middle), float(high), float(most), goal)
         )
     return found
 

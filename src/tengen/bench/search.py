@@ -51,7 +51,7 @@ class SearchRate:
     peer: str | None
     theirs: float | None
     ratio: float | None
-    asked: float | None  # the ratio we want at least
+    goal: float | None  # the ratio we want at least
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Memory:
     trees: str
     bytes_per_node: int
     mebibytes: float
-    asked: float | None  # MiB at most
+    goal: float | None  # MiB at most
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Comparison:
     ours: Measure
     peer: str | None = None
     theirs: Measure | None = None
-    asked: float | None = None
+    goal: float | None = None
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def search_rates(
             comparison.peer,
             median(theirs) if theirs else None,
             median(our / their for our, their in zip(ours, theirs, strict=True)) if theirs else None,
-            comparison.asked,
+            comparison.goal,
         )
 
 
@@ -143,8 +143,8 @@ def memory() -> list[Memory]:
     """What the trees of PUCT and Gumbel take."""
     return [
         _memory("connect4", BATCH, 800),
-        _memory("gomoku15", BATCH, 400, asked=256),
-        _memory("gomoku15", 1, 1_000_000, asked=2048),
+        _memory("gomoku15", BATCH, 400, goal=256),
+        _memory("gomoku15", 1, 1_000_000, goal=2048),
     ]
 
 
@@ -155,14 +155,14 @@ def _comparisons(mctx: Peer | None, openspiel: Peer | None) -> Iterator[Comparis
     random = [random_moves(connect4, seed % 21, seed) for seed in range(BATCH)]
 
     # 1. many trees at once, from the first position and from others
-    for name, asked in (("gumbel", 4.0), ("puct", 10.0), ("puct with noise", None)):
+    for name, goal in (("gumbel", 4.0), ("puct", 10.0), ("puct with noise", None)):
         for where, games in (("", first), (", random positions", random)):
             yield Comparison(
                 f"{name} 32 × {BATCH}{where}",
                 _batch(name, 32, games, uniform),
                 "mctx + pgx",
                 _mctx(mctx, name, 32, games) if mctx else None,
-                asked if games is first else None,
+                goal if games is first else None,
             )
         yield Comparison(
             f"{name} 32 × {BATCH}, random positions, noisy evaluator", _batch(name, 32, random, noisy)
@@ -184,7 +184,7 @@ def _comparisons(mctx: Peer | None, openspiel: Peer | None) -> Iterator[Comparis
         )
 
     # 3. one random game per leaf
-    for game, openspiel_name, simulations, asked in (
+    for game, openspiel_name, simulations, goal in (
         (connect4, "connect_four", 2000, 4.0),
         (gomoku15, "gomoku(size=15)", 500, 3.0),
     ):
@@ -193,7 +193,7 @@ def _comparisons(mctx: Peer | None, openspiel: Peer | None) -> Iterator[Comparis
             _uct(game, simulations),
             "OpenSpiel, C++",
             _openspiel(openspiel, "uct", openspiel_name, simulations) if openspiel else None,
-            asked,
+            goal,
         )
 
 
@@ -300,11 +300,11 @@ def random_moves(game: Game, plies: int, seed: int) -> list[int]:
             return moves
 
 
-def _memory(name: str, num_trees: int, simulations: int, asked: float | None = None) -> Memory:
+def _memory(name: str, num_trees: int, simulations: int, goal: float | None = None) -> Memory:
     bytes_per_node = new_trees(find(name), 1, 1000).bytes_per_node
     total = num_trees * (simulations + 1) * bytes_per_node
     trees = f"{num_trees} of {name}, {simulations:,} simulations"
-    return Memory(trees, bytes_per_node, total / MEBIBYTE, asked)
+    return Memory(trees, bytes_per_node, total / MEBIBYTE, goal)
 
 
 def _repetitions(seconds: float, measure: Measure) -> int:

@@ -48,21 +48,23 @@ PEER = "mctx + pgx"
 PEER_BATCHES = (32, 64, 128, 256)  # games at once; the fastest is taken. 512 was a seventh slower than 64
 CHECKED = [3, 3, 2, 4, 3]  # moves to a position of which both networks must say the same
 
-SEED001 = "mnk:rows=8,cols=8,k=5"
-SEED001_SIMULATIONS = 400
-SEED001_PEER = (4.8, 950.0)  # games a minute, simulations a second: AlphaZero_Gomoku with PyTorch
-SEED001_FEWER = 4  # times fewer games than of Connect 4: they have six times the simulations, or more
+ALPHAZERO_GOMOKU = "mnk:rows=8,cols=8,k=5"
+ALPHAZERO_GOMOKU_SIMULATIONS = 400
+ALPHAZERO_GOMOKU_PEER = (4.8, 950.0)  # games a minute, simulations a second: AlphaZero_Gomoku with PyTorch
+ALPHAZERO_GOMOKU_FEWER = (
+    4  # times fewer games than of Connect 4: they have six times the simulations, or more
+)
 
 # At least: the share of the time inside the network, and simulations for each evaluation of the empty loop.
-ASKED = {
+GOALS = {
     "fp32": (0.90, 0.9),
     "int8": (0.85, 0.9),
     "fp32, cache": (0.90, 1.5),
     "int8, cache": (0.85, 1.5),
 }
 ASKED_PEER = {"fp32": 1.2, "int8": 3.0, "int8, cache": 5.0}  # simulations a second, times the peer's
-ASKED_SCALING = 1.8
-ASKED_SEED001 = 10.0  # games a minute, times the peer's, at our best
+GOAL_SCALING = 1.8
+GOAL_ALPHAZERO_GOMOKU = 10.0  # games a minute, times the peer's, at our best
 
 Show = Callable[[str], None]  # tells what was just measured
 
@@ -135,7 +137,7 @@ class Scaling:
 
 
 @dataclass(frozen=True)
-class Seed001Rate:
+class AlphaZeroGomokuRate:
     """Medians. Games have not the same length as the peer's, so both ratios are given."""
 
     who: str
@@ -154,11 +156,13 @@ class Target:
 
     what: str
     value: float
-    asked: float
+    goal: float
     is_reached: bool
 
 
-def targets(rates: list[SelfPlayRate], scaling: Scaling | None, gomoku: list[Seed001Rate]) -> list[Target]:
+def targets(
+    rates: list[SelfPlayRate], scaling: Scaling | None, gomoku: list[AlphaZeroGomokuRate]
+) -> list[Target]:
     """Of everything that was measured."""
     found: list[tuple[str, float, float]] = []
     for rate in rates:
@@ -167,17 +171,19 @@ def targets(rates: list[SelfPlayRate], scaling: Scaling | None, gomoku: list[See
                 (f"{rate.who}: simulations a second, times the peer's", rate.times_peer, ASKED_PEER[rate.who])
             )
         if rate.network_share is not None and rate.times_loop is not None:  # ours
-            share, times_loop = ASKED[rate.who]
+            share, times_loop = GOALS[rate.who]
             found += [
                 (f"{rate.who}: share of the time inside the network", rate.network_share, share),
                 (f"{rate.who}: simulations per evaluation of an empty loop", rate.times_loop, times_loop),
             ]
     if scaling:
-        found.append(("two processes, times one", scaling.ratio, ASKED_SCALING))
+        found.append(("two processes, times one", scaling.ratio, GOAL_SCALING))
     if gomoku:
         best = max(rate.times_peer for rate in gomoku)
-        found.append(("AlphaZero_Gomoku's network: games a minute, times the peer's", best, ASKED_SEED001))
-    return [Target(what, value, asked, value >= asked) for what, value, asked in found]
+        found.append(
+            ("AlphaZero_Gomoku's network: games a minute, times the peer's", best, GOAL_ALPHAZERO_GOMOKU)
+        )
+    return [Target(what, value, goal, value >= goal) for what, value, goal in found]
 
 
 # ---- beside mctx + pgx
@@ -410,22 +416,22 @@ def _save(network: Network, folder: Path) -> None:
 # ---- AlphaZero_Gomoku's network and settings
 
 
-def seed001(effort: Effort, show: Show) -> list[Seed001Rate]:
+def alphazero_gomoku(effort: Effort, show: Show) -> list[AlphaZeroGomokuRate]:
     """Gomoku of five on 8×8 with PUCT, 400 simulations a move. The peer's figures are not measured here."""
-    game = find(SEED001)
+    game = find(ALPHAZERO_GOMOKU)
     net = nets.make("gomoku", game)
     data = to_onnx(net, random_planes(game, 64))
     network = _network("gomoku", game, data, net.planes)
     settings = SelfPlay(
         search="puct",
-        simulations=SEED001_SIMULATIONS,
+        simulations=ALPHAZERO_GOMOKU_SIMULATIONS,
         full_share=1.0,
         random_opening_plies=0,
         discount=1.0,
         c_puct=5.0,
         temperature_plies=game.rows * game.cols,  # all of them
     )
-    num_games = max(1, effort.games // SEED001_FEWER)
+    num_games = max(1, effort.games // ALPHAZERO_GOMOKU_FEWER)
     ways = [
         Way(game, network, "fp32", False, settings, num_games),
         Way(game, network, "int8", True, settings, num_games),
@@ -435,13 +441,13 @@ def seed001(effort: Effort, show: Show) -> list[Seed001Rate]:
         for way in ways:
             found = way.measure(number, effort.seconds)
             show(f"round {number} of {effort.rounds}: {way.name} {found.rate:,.0f} simulations/s")
-    return [_seed001_rate(way) for way in ways]
+    return [_alphazero_gomoku_rate(way) for way in ways]
 
 
-def _seed001_rate(way: Way) -> Seed001Rate:
-    rate, (games, simulations) = _rate(way.name, way.measured), SEED001_PEER
+def _alphazero_gomoku_rate(way: Way) -> AlphaZeroGomokuRate:
+    rate, (games, simulations) = _rate(way.name, way.measured), ALPHAZERO_GOMOKU_PEER
     assert rate.network_share is not None
-    return Seed001Rate(
+    return AlphaZeroGomokuRate(
         rate.who,
         games_per_minute=60 * rate.games_per_second,
         times_peer=60 * rate.games_per_second / games,

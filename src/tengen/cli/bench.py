@@ -12,7 +12,7 @@ import typer
 from tengen.cli.command import Command, help_without_a_command
 
 if TYPE_CHECKING:
-    from tengen.bench.selfplay import Scaling, Seed001Rate, SelfPlayRate
+    from tengen.bench.selfplay import AlphaZeroGomokuRate, Scaling, SelfPlayRate
 
 PEERS = Path(".venv-peers")
 BUSY = 0.9  # of a core, for a process that could use all of it but for a moment at the end
@@ -83,16 +83,16 @@ def search(
             print("mctx compiles each of its searches first: ten seconds and more", file=sys.stderr)
         if not as_json:
             print("simulations a second, one core; connect4 unless named\n")
-            print(f"{'search':<60}{'tengen':>12}{'peer':>12}{'ratio':>9}{'asked':>8}")
+            print(f"{'search':<60}{'tengen':>12}{'peer':>12}{'ratio':>9}{'goal':>8}")
         for rate in search_rates(seconds, rounds, mctx, openspiel):
             rates.append(rate)
             if as_json:
                 print(f"measured: {rate.search}", file=sys.stderr)
                 continue
             theirs = f"{rate.theirs:>12,.0f}{rate.ratio:>8.1f}×" if rate.theirs else ""
-            asked = f"  ≥ {rate.asked:>3.0f}×" if rate.theirs and rate.asked else " " * 8
+            goal = f"  ≥ {rate.goal:>3.0f}×" if rate.theirs and rate.goal else " " * 8
             name = f"  {rate.peer}" if rate.theirs else ""
-            print(f"{rate.search:<60}{rate.ours:>12,.0f}{theirs}{asked}{name}".rstrip(), flush=True)
+            print(f"{rate.search:<60}{rate.ours:>12,.0f}{theirs}{goal}{name}".rstrip(), flush=True)
     openings, sizes = opening_entropies(), memory()
     if as_json:
         sections: dict[str, list[Any]] = {"searches": rates, "openings": openings, "memory": sizes}
@@ -103,16 +103,16 @@ def search(
         print(
             f"{opening.search:<60}{opening.most_played:>11.1%}{opening.entropy:>8.2f} bits".replace("%", " %")
         )
-    print(f"\n{'trees':<60}{'bytes a node':>12}{'MiB':>12}{'asked':>9}")
+    print(f"\n{'trees':<60}{'bytes a node':>12}{'MiB':>12}{'goal':>9}")
     for size in sizes:
-        asked = f"  ≤ {size.asked:>5,.0f}" if size.asked else ""
-        print(f"{size.trees:<60}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{asked}")
+        goal = f"  ≤ {size.goal:>5,.0f}" if size.goal else ""
+        print(f"{size.trees:<60}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{goal}")
 
 
 @app.command(cls=Command)
 def selfplay(
     part: Annotated[
-        Literal["peers", "scaling", "seed001", "all"],
+        Literal["peers", "scaling", "alphazero-gomoku", "all"],
         typer.Option(help="Beside mctx + pgx; one process and two; AlphaZero_Gomoku's network."),
     ] = "all",
     rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 3,
@@ -146,7 +146,7 @@ def selfplay(
     ours = bench.trained_network(net) if net else theirs
     rates: list[SelfPlayRate] = []
     scaling: Scaling | None = None
-    gomoku: list[Seed001Rate] = []
+    gomoku: list[AlphaZeroGomokuRate] = []
 
     def show(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
@@ -159,9 +159,9 @@ def selfplay(
             rates = bench.compare(ours, theirs, peer, effort, show)
     if part in ("scaling", "all"):
         scaling = bench.scale(ours, effort, show)
-    if part in ("seed001", "all"):
+    if part in ("alphazero-gomoku", "all"):
         with one_core():
-            gomoku = bench.seed001(effort, show)
+            gomoku = bench.alphazero_gomoku(effort, show)
     targets = bench.targets(rates, scaling, gomoku)
     if as_json:
         sizes = [{"name": one.name, "multiply_adds": one.multiply_adds} for one in (ours, theirs)]
@@ -170,7 +170,7 @@ def selfplay(
             "peer_network": sizes[1],
             "selfplay": [asdict(rate) for rate in rates],
             "scaling": asdict(scaling) if scaling else None,
-            "seed001": [asdict(rate) for rate in gomoku],
+            "alphazero-gomoku": [asdict(rate) for rate in gomoku],
             "targets": [asdict(target) for target in targets],
         }
         print(json.dumps(found, ensure_ascii=False))
@@ -181,21 +181,21 @@ def selfplay(
         peers_network = f"; the peer's: {theirs.name}, {millions[1]}" if net else ""
         print(f"network: {ours.name}, {millions[0]}{peers_network}")
     if rates:
-        _print_selfplay(rates, bench.ASKED)
+        _print_selfplay(rates, bench.GOALS)
     if scaling:
         print(
             f"\ntwo shards by one process {scaling.one_seconds:.1f} s, by two {scaling.two_seconds:.1f} s:"
-            f" {scaling.ratio:.2f} ×  (≥ {bench.ASKED_SCALING} ×)"
+            f" {scaling.ratio:.2f} ×  (≥ {bench.GOAL_SCALING} ×)"
         )
         if scaling.core_share < BUSY:
             print(f"the machine has other work: each of the two had {_percent(scaling.core_share)} of a core")
     if gomoku:
-        _print_seed001(gomoku)
+        _print_alphazero_gomoku(gomoku)
     if targets:
         print()
     for target in targets:
         verdict = "reached" if target.is_reached else "missed"
-        print(f"{verdict:<9}{target.what:<62}{target.value:>6.2f}  (≥ {target.asked:.2f})")
+        print(f"{verdict:<9}{target.what:<62}{target.value:>6.2f}  (≥ {target.goal:.2f})")
 
 
 @app.command(cls=Command)
@@ -229,7 +229,7 @@ def learner(
         print(json.dumps([asdict(row) for row in rows]))
 
 
-def _print_selfplay(rates: "list[SelfPlayRate]", asked: dict[str, tuple[float, float]]) -> None:
+def _print_selfplay(rates: "list[SelfPlayRate]", goal: dict[str, tuple[float, float]]) -> None:
     print(
         f"\n{'':<12}{'simulations/s':>15}{'games/s':>9}{'moves':>7}{'× peer':>8}"
         f"{'in the network':>20}{'loop/s':>10}{'× empty loop':>17}{'cache hits':>12}"
@@ -237,8 +237,8 @@ def _print_selfplay(rates: "list[SelfPlayRate]", asked: dict[str, tuple[float, f
     for rate in rates:
         line = f"{rate.who:<12}{rate.simulations_per_second:>15,.0f}"
         line += f"{rate.games_per_second:>9.2f}{rate.moves_per_game:>7.1f}"
-        if rate.who in asked:
-            share, times_loop = asked[rate.who]
+        if rate.who in goal:
+            share, times_loop = goal[rate.who]
             line += f"{rate.times_peer:>8.2f}" if rate.times_peer is not None else " " * 8
             line += f"{_percent(rate.network_share):>11} (≥ {share:.0%})".replace("%)", " %)")
             line += f"{rate.loop_per_second:>10,.0f}{rate.times_loop:>9.2f} (≥ {times_loop})"
@@ -246,7 +246,7 @@ def _print_selfplay(rates: "list[SelfPlayRate]", asked: dict[str, tuple[float, f
         print(line.rstrip())
 
 
-def _print_seed001(rates: "list[Seed001Rate]") -> None:
+def _print_alphazero_gomoku(rates: "list[AlphaZeroGomokuRate]") -> None:
     print("\ngomoku of five on 8×8, AlphaZero_Gomoku's network, PUCT, 400 simulations a move, one core\n")
     print(
         f"{'':<12}{'games/min':>15}{'× peer':>9}{'moves':>7}{'simulations/s':>15}{'× peer':>8}"
@@ -277,12 +277,12 @@ def alphabeta(
         print(json.dumps({"alphabeta": [asdict(row) for row in rows]}))
         return
     print(f"gomoku15, {positions} positions of 20 to 40 stones, one core\n")
-    print(f"{'depth':<8}{'nodes/s':>12}{'median s':>12}{'95 % s':>10}{'most s':>10}{'asked':>10}")
+    print(f"{'depth':<8}{'nodes/s':>12}{'median s':>12}{'95 % s':>10}{'most s':>10}{'goal':>10}")
     for row in rows:
-        asked = f"  ≤ {row.asked:.1f} s" if row.asked else ""
+        goal = f"  ≤ {row.goal:.1f} s" if row.goal else ""
         print(
             f"{row.depth:<8}{row.nodes_per_second:>12,.0f}{row.median_seconds:>12.3f}"
-            f"{row.seconds_95:>10.3f}{row.most_seconds:>10.3f}{asked:>10}"
+            f"{row.seconds_95:>10.3f}{row.most_seconds:>10.3f}{goal:>10}"
         )
 
 
