@@ -12,7 +12,7 @@ from numba.core import event
 from tengen import notices
 
 PATIENCE = 1.0  # seconds of compiling, in this process, before anything is said
-TEXT = "compiling for this machine, up to a minute; what is kept is ready the next time …"
+TEXT = "compiling for this machine, up to a minute (once; for a game from a file, each time) …"
 
 
 class _SignOfLife(event.Listener):

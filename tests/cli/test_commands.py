@@ -75,7 +75,7 @@ def test_show_writes_a_picture_and_a_record(tmp_path: Path) -> None:
 
 MISTAKES = [
     (["show", "gomku15"], "unknown game 'gomku15', did you mean gomoku15?"),
-    (["show", "zzz"], "unknown game 'zzz': tengen games lists them"),
+    (["show", "zzz"], "unknown game 'zzz': tengen games lists them; a game of your own needs its file, tengen --games FILE …"),
     (["show", "gomoku15", "d19"], "illegal move 'd19' in gomoku15: rows are 1-15"),
     (["show", "gomoku15", "z3"], "illegal move 'z3' in gomoku15: columns are a-o"),
     (["show", "gomoku15", "h8", "h8"], "illegal move 'h8' in gomoku15: there is a stone already"),
@@ -149,7 +149,7 @@ def test_check_says_line_and_moves_of_what_would_crash_and_goes_no_further(tmp_p
     lines = done.stdout.splitlines()
     assert lines[1] == "  BROKEN uncompiled, every index is inside its array (1)"
     assert re.match(r" +planes, line \d+, `out\[2\] = me == 1 .*`: index 2 is out of bounds", lines[2])
-    assert lines[2].endswith("out has 2 planes, one for each of plane_names) (after: no moves)")
+    assert lines[2].endswith("out has 2 planes, one for each of plane_names) (in the first position)")
     assert lines[3:] == ["mend the first BROKEN, then check again: it often explains those after it"]
 
 

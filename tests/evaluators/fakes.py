@@ -5,8 +5,8 @@ import numpy.typing as npt
 
 from tengen.evaluators.evaluator import Evaluation
 from tengen.games.batch import lift
-from tengen.games.check import sample_positions
 from tengen.games.game import LAST_ACTION, Game, Mask, State
+from tengen.games.random_games import sample_positions
 from tengen.games.symmetry import transform
 
 PRIME = 1_000_003

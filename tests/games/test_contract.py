@@ -112,7 +112,11 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
     ("legal moves are there until the end", {"legal": legal_everywhere}, "legal moves after the end"),
     ("values are for the player to move", {"outcome": outcome_of_two}, "outcome's value"),
     ("planes show the board", {"planes": planes_for_the_first_player}, "the player to move"),
-    ("symmetric play is play of the symmetric", {"play": play_prefers_the_corner}, "play of the symmetric"),
+    (
+        "symmetric play is play of the symmetric",
+        {"play": play_prefers_the_corner},
+        "lead to different positions",
+    ),
     ("one integer and back", {"cell_values": 2}, "comes back different"),
     ("move names read back", {"moves": OneName(3, 3)}, "the same name"),
     ("wins are wins", {"wins": wins_with_every_move}, "wins is wrong about"),

@@ -23,6 +23,8 @@ from tengen.arena.referee import PlayedGame, check_players, play_games
 from tengen.arena.score import log_likelihood, pair_counts, score_of
 from tengen.errors import UserError
 
+MOST_ELO = 2000  # beyond it nobody scores a point, and there is nothing to tell apart
+
 
 @dataclass(frozen=True)
 class Sprt:
@@ -34,6 +36,9 @@ class Sprt:
     beta: float = 0.05  # how often "not stronger" may be wrong
 
     def __post_init__(self) -> None:
+        for name, elo in (("elo0", self.elo0), ("elo1", self.elo1)):
+            if not -MOST_ELO <= elo <= MOST_ELO:
+                raise UserError(f"sprt: {name} is between -{MOST_ELO} and {MOST_ELO}, got {elo:g}")
         if not self.elo0 < self.elo1:
             raise UserError(f"sprt: elo0 is below elo1, got {self.elo0:g} and {self.elo1:g}")
         for name, share in (("alpha", self.alpha), ("beta", self.beta)):

@@ -35,13 +35,19 @@ def check(
         for finding in findings:
             broken += not finding.ok
             report.setdefault(name, []).append(
-                {"check": finding.check, "positions": finding.positions, "problem": finding.problem}
+                {
+                    "check": finding.check,
+                    "positions": finding.positions,
+                    "problem": finding.problem,
+                    "note": finding.note,
+                }
             )
             if not as_json:
                 mark = "[green]ok[/green]    " if finding.ok else "[red]BROKEN[/red]"
                 console.print(f"  {mark} {finding.check} [dim]({finding.positions})[/dim]")
-            if finding.problem and not as_json:
-                console.print(f"         {finding.problem}", markup=False)
+            for line in (finding.problem, finding.note and f"note: {finding.note}"):
+                if line and not as_json:
+                    console.print(f"         {line}", markup=False)
         if not as_json and game != "all":
             console.print(_next(name, broken), markup=False)
     if as_json:
@@ -66,8 +72,10 @@ def _check(name: str, positions: int, seed: int) -> Iterator["Finding"]:
         is_sound = is_sound and finding.ok
         yield finding
     if is_sound and can_train():
+        from tengen import notices
         from tengen.training.trial import try_training
 
+        notices.say_once("a few games of self-play with a small network, up to a minute …")
         yield from try_training(find(name), seed)
 
 

@@ -148,10 +148,12 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
     except WorkerDiedError as error:
         print(f"tengen: {error}; {resuming} goes on", file=sys.stderr)
         raise typer.Exit(DIED) from None
-    play = command("play", config.game, "--opponent", f"zero:{run.folder}")
+    network = f"zero:{run.folder}"
     print(
-        f"{run.folder}: finished, {run.generation} generations in {run.elapsed / 60:.1f} minutes; "
-        f"{play}, {command('report', run.folder.name)}",
+        f"{run.folder}: finished, {run.generation} generations in {run.elapsed / 60:.1f} minutes\n"
+        f"play it:   {command('play', config.game, '--opponent', network)}\n"
+        f"match it:  {command('match', config.game, network, 'uct:sims=1000', '-n', '40')}\n"
+        f"curves:    {command('report', run.folder.name)}",
         file=sys.stderr,
     )
 

@@ -53,6 +53,7 @@ FAMILIES: dict[str, Callable[..., Game]] = {
     "hex": hex.game,
 }
 
+UNKNOWN = ": tengen games lists them; a game of your own needs its file, tengen --games FILE …"
 LOADED_FILES: list[Path] = []  # by load_file: another process loads them too, to know the same games
 
 
@@ -71,7 +72,7 @@ def find(spec: str) -> Game:
     make = REGISTRY.get(parsed.name) or FAMILIES.get(parsed.name)
     if make is None:
         hint = did_you_mean(parsed.name, [*REGISTRY, *FAMILIES])
-        raise UserError(f"unknown game '{parsed.name}'{hint or ': tengen games lists them'}")
+        raise UserError(f"unknown game '{parsed.name}'{hint or UNKNOWN}")
     if parsed.path is not None:
         raise UserError(f"a game takes settings as key=value, got '{parsed.path}'")
     parameters = inspect.signature(make).parameters

@@ -14,20 +14,29 @@ import numpy as np
 
 from tengen.games import drawing, symmetry
 from tengen.games.batch import lift
-from tengen.games.game import LAST_ACTION, LAST_MOVE, MINE, THEIRS, TO_MOVE, Game, Planes, State
+from tengen.games.game import (
+    FIRST_TO_MOVE,
+    LAST_ACTION,
+    LAST_MOVE,
+    MINE,
+    THEIRS,
+    TO_MOVE,
+    Game,
+    Planes,
+    State,
+)
 from tengen.games.numba_errors import compile_problem
+from tengen.games.random_games import (
+    Sample,
+    after,
+    both_players_move,
+    ends_when_shuffled,
+    sample_positions,
+    sign_of_outcome,
+)
 from tengen.games.randomness import new_random
 
 GARBAGE = -77  # what output buffers hold before a function writes them
-MAX_PLIES = 4096
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A position met in a random game."""
-
-    state: State
-    actions: tuple[int, ...]  # that led to it
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,7 @@ class Finding:
     check: str
     positions: int
     problem: str | None  # None: the contract is kept
+    note: str | None = None  # what may be wrong, and may be meant
 
     @property
     def ok(self) -> bool:
@@ -58,7 +68,11 @@ def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator
     if problem:
         return
     samples, problem = sample_positions(game, num_positions, seed)
-    yield Finding("random games end by the rules", len(samples), problem)
+    yield Finding("random games end by the rules", len(samples), problem, sign_of_outcome(game, samples))
+    if not samples:
+        return
+    yield Finding("every game ends", 1, ends_when_shuffled(game, seed))
+    yield Finding("both players move", len(samples), both_players_move(samples))
     few = samples[:: max(1, len(samples) // 300)]  # interpreted code is a thousand times slower
     checks: list[tuple[str, Callable[[Game, Sample], str | None], list[Sample]]] = [
         ("functions leave their input alone", inputs_untouched, samples),
@@ -78,28 +92,6 @@ def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator
     yield Finding("games read back from their moves", len(few), _first_problem(game, moves_read_back, few))
     yield Finding("positions are drawn", len(few), _first_problem(game, drawn, few))
     yield Finding("rollouts agree with play", 4000, rollouts_agree(game, seed))
-
-
-def sample_positions(game: Game, num_positions: int, seed: int) -> tuple[list[Sample], str | None]:
-    """Positions from random games, first to last ply, ends included."""
-    random = np.random.default_rng(seed)
-    samples: list[Sample] = []
-    while len(samples) < num_positions:
-        state = game.new_state()
-        actions: tuple[int, ...] = ()
-        while True:
-            samples.append(Sample(state, actions))
-            if game.outcome(state)[0]:
-                break
-            choices = np.flatnonzero(game.legal_mask(state))
-            if len(choices) == 0:
-                return samples, f"no legal move, but not over{_where(game, actions)}"
-            if len(actions) == MAX_PLIES:
-                advice = "count plies in the state, and call it a draw after so many"
-                return samples, f"a random game is not over after {MAX_PLIES} plies: {advice}"
-            action = int(random.choice(choices))
-            state, actions = game.after(state, action), (*actions, action)
-    return samples, None
 
 
 def functions_are_compiled(game: Game) -> str | None:
@@ -212,6 +204,10 @@ def planes_show_board(game: Game, sample: Sample) -> str | None:
         for plane in game.planes_named(name) if name in game.plane_names else ():
             if not np.array_equal(planes[plane] != 0, cells == owner):
                 return f"plane {plane} should show the stones of {whose}, as its name '{name}' says"
+    for plane in game.planes_named(FIRST_TO_MOVE) if FIRST_TO_MOVE in game.plane_names else ():
+        if not (planes[plane] == float(me == 1)).all():
+            ones = "ones" if me == 1 else "zeros"
+            return f"plane {plane}, '{FIRST_TO_MOVE}', should be {ones} everywhere with player {me} to move"
     return None
 
 
@@ -257,9 +253,10 @@ def symmetric_play(game: Game, sample: Sample) -> str | None:
             return f"symmetry {g} does not move the planes as it moves the cells"
         if len(choices):
             action = int(choices[len(sample.actions) % len(choices)])
-            after = symmetry.transform(game, game.after(state, action), g)
-            if not np.array_equal(game.after(twin, int(actions[action])), after):
-                return f"symmetry {g}: play of the symmetric differs, action {action}"
+            image, expected = int(actions[action]), symmetry.transform(game, game.after(state, action), g)
+            if not np.array_equal(game.after(twin, image), expected):
+                move, its_image = game.moves.name(action), game.moves.name(image)
+                return f"symmetry {g}: {move} and its image {its_image} lead to different positions"
     return None
 
 
@@ -372,12 +369,8 @@ def _first_problem(
         except Exception as error:  # noqa: BLE001 (a broken game may break anything: that is a finding too)
             problem = f"{type(error).__name__}: {error}"
         if problem:
-            return problem + _where(game, sample.actions)
+            return problem + after(game, sample.actions)
     return None
-
-
-def _where(game: Game, actions: tuple[int, ...]) -> str:
-    return f" (after: {' '.join(game.moves.name(action) for action in actions) or 'no moves'})"
 
 
 def _buffers(game: Game) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], Planes]:

@@ -31,7 +31,7 @@ from tengen.errors import UserError
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MAX_SIDE = len(LETTERS)
-BETWEEN = r"\s*(?:-|x|:|>|->)?\s*"  # the two cells of a move: b2-b3, b2b3, b2 b3, b2xc3
+BETWEEN = r"\s*(?:-|–|x|:|>|->)?\s*"  # the two cells of a move: b2-b3, b2b3, b2 b3, b2xc3
 SEPARATORS = r"[^\s,;]+"
 
 ActionKind = Literal["cells", "columns", "kinds", "pairs", "general"]

@@ -108,7 +108,7 @@ class Game:
         for what, shape in shapes.items():
             if getattr(group, what).shape != shape:
                 got = getattr(group, what).shape[1]
-                return f"symmetries are of {got} {what}, the game has {shape[1]}: see symmetry.py's for_moves"
+                return f"symmetries are of {got} {what}, the game has {shape[1]}: add .for_moves(MOVES)"
         return None
 
     @property

@@ -27,11 +27,11 @@ import numpy as np
 
 from tengen import games
 from tengen.games.game import Game
+from tengen.games.random_games import MAX_PLIES, after
 from tengen.games.randomness import new_random
 
 SECONDS = 5.0  # after which no new game is begun
 PATIENCE = 30.0  # seconds more, after which a function does not come to an end
-MAX_PLIES = 4096
 
 NOTE = "note"  # the file in which the child keeps what it is doing
 
@@ -68,11 +68,6 @@ def _end_of(code: int, stderr: str) -> str:
     if code < 0:
         return f"kills the process ({signal.Signals(-code).name})"
     return f"ends the process: {(stderr.strip().splitlines() or ['without a word'])[-1]}"
-
-
-def after(game: Game, actions: tuple[int, ...]) -> str:
-    """` (after: c2-c3 d5-d4)`"""
-    return f" (after: {' '.join(game.moves.name(action) for action in actions) or 'no moves'})"
 
 
 # ---- in the child

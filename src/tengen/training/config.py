@@ -115,8 +115,10 @@ class Length:
         return self.progress(generations, seconds + pace / 2) >= 1
 
     def __str__(self) -> str:
-        limits = [f"{self.minutes:g} minutes"] if self.minutes else []
-        limits += [f"{self.generations} generations"] if self.generations else []
+        limits = [f"{self.minutes:g} minute{'s' * (self.minutes != 1)}"] if self.minutes else []
+        limits += (
+            [f"{self.generations} generation{'s' * (self.generations != 1)}"] if self.generations else []
+        )
         return " or ".join(limits) or "no end"
 
 

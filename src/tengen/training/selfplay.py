@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tengen.errors import UserError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.games.batch import lift
 from tengen.games.game import TO_MOVE, Game, State
+from tengen.games.random_games import MAX_PLIES
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
@@ -103,6 +105,11 @@ def play_shard(
         policies = targets.policies(result)
         root_values = targets.root_values(result, policies)
         on = np.flatnonzero(is_on)
+        if max(len(current[slot].actions) for slot in on) >= MAX_PLIES:
+            raise UserError(
+                f"a game of self-play is not over after {MAX_PLIES} moves: does {game.name} always end? "
+                "Count plies in the state, and call it a draw after so many"
+            )
         done += int(result.visits[on].sum())
         moves += len(on)
         for slot in on:
