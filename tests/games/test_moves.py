@@ -66,11 +66,11 @@ def test_a_move_may_be_written_in_many_ways(text: str) -> None:
 @pytest.mark.parametrize(
     ("moves", "text", "problem"),
     [
-        (FromTo(5, 5), "b2", "a move is two cells, from and to, such as 'a5-a5'"),
-        (FromTo(5, 5, with_pass=True), "", "a move is two cells, from and to, such as 'a5-a5' or 'pass'"),
+        (FromTo(5, 5), "b2", "a move is two cells, from and to, such as 'a5-b5'"),
+        (FromTo(5, 5, with_pass=True), "", "a move is two cells, from and to, such as 'a5-b5' or 'pass'"),
         (FromTo(5, 5), "b2-b6", "rows are 1-5"),
         (FromTo(5, 5), "b2-f2", "columns are a-e"),
-        (Steps(5, 5, steps=((-1, 0),)), "b2-b4", "no piece goes from there to there"),
+        (Steps(5, 5, steps=((-1, 0),)), "b2-b4", "no piece goes from b2 to b4 in this game"),
         (Kinds(5, 5, kinds=("s", "l")), "b2-x", "a move is a cell and one of s, l, such as 'a5-s'"),
     ],
 )

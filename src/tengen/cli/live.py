@@ -29,6 +29,7 @@ WIDTH, BAR, CURVE, SHORT_CURVE = 78, 28, 24, 8  # characters
 MOST_STRENGTHS = 8  # rows, so that all fits a terminal of 24
 LOSSES = {"policy": "policy", "value": "value", "plies_left": "plies left"}
 COUNTED = ("games", "positions", "simulations")  # a second
+TITLES = {"before": "last measured"}  # the network of the measurement before this one
 UNITS = {"playing": "games", "learning": "steps"}
 BLOCKS = "▁▂▃▄▅▆▇█"
 
@@ -58,7 +59,8 @@ class Lines:
             parts.append(f"{played['moves'] / games:.0f} moves each")
         parts.append(f"loss policy {learned['policy']:.3f} value {learned['value']:.3f}")
         for group, shares in strengths(metrics).items():
-            parts.append(f"{group}: " + " ".join(f"{name} {share}" for name, share in shares.items()))
+            title = TITLES.get(group, group)
+            parts.append(f"{title}: " + " ".join(f"{name} {share}" for name, share in shares.items()))
         parts.append(f"{_clock(metrics['elapsed'])} gone, {_left(self._length, self._lines)}")
         print(", ".join(parts), flush=True)
 
@@ -228,7 +230,7 @@ def _strength_rows(lines: Sequence[dict[str, Any]]) -> list[Text]:
     rows = []
     for (group, name), found in history.items():
         best, generation = max(found, key=lambda pair: (pair[0], -pair[1]))
-        title = group if name == "score" else f"{group} {name}"
+        title = TITLES.get(group, group) if name == "score" else f"{group} {name}"
         curve = sparkline([value for value, _ in found], SHORT_CURVE)
         rows.append(
             Text.assemble(

@@ -203,7 +203,8 @@ class _Journeys(BoardMoves):
     def _two_cells(self, move: str) -> tuple[int, int]:
         match = re.fullmatch(rf"([a-z])([0-9]{{1,3}}){BETWEEN}([a-z])([0-9]{{1,3}})", move)
         if not match:
-            first = self.name(int(np.argmax(self.targets >= 0)))
+            real = (self.targets >= 0) & (self.targets != self.sources)
+            first = self.name(int(np.argmax(real)))
             raise UserError(f"a move is two cells, from and to, such as '{first}'{self._or_pass()}")
         return self.cell(match[1], match[2]), self.cell(match[3], match[4])
 
@@ -264,7 +265,9 @@ class Steps(_Journeys):
         start, end = self._two_cells(move)
         step = end // self.cols - start // self.cols, end % self.cols - start % self.cols
         if step not in self.steps:
-            raise UserError("no piece goes from there to there")
+            raise UserError(
+                f"no piece goes from {self.cell_name(start)} to {self.cell_name(end)} in this game"
+            )
         return start * len(self.steps) + self.steps.index(step)
 
     def split(self, text: str) -> list[str]:
