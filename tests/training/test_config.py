@@ -75,6 +75,10 @@ def test_every_game_has_a_file_that_says_only_what_differs(name: str) -> None:
     assert load(name).length.minutes > 0, "a run ends by itself"
 
 
+def test_a_seed_is_kept_whatever_the_file_of_the_game_says() -> None:
+    assert [load(name, seed=5).seed for name in games.names()] == [5] * len(games.names())
+
+
 def test_every_setting_has_a_reason() -> None:
     for kind in SECTIONS.values():
         assert set(reasons(kind)) == {one.name for one in fields(kind)}
