@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tengen.games.position import Position
-from tengen.search.analysis import tree_text
+from tengen.search.snapshot import tree_text
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct

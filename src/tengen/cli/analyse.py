@@ -11,7 +11,7 @@ from tengen.terminal import has_color
 if TYPE_CHECKING:
     from tengen.evaluators.evaluator import Evaluator
     from tengen.games.position import Position
-    from tengen.search.analysis import Analysis
+    from tengen.search.snapshot import Snapshot
     from tengen.search.mcts import Search
 
 LIVE_NODES = 1_000_000  # a live search stops when its tree is this large
@@ -55,7 +55,7 @@ def analyse(
         _print(_uct(position, sims, seconds, seed), position, top, as_json)
         return
 
-    from tengen.search.analysis import of_search, tree_text
+    from tengen.search.snapshot import of_search, tree_text
     from tengen.search.gumbel import Gumbel
     from tengen.search.mcts import Search
     from tengen.search.puct import Puct
@@ -89,10 +89,10 @@ def analyse(
         print("\n" + tree_text(position.game, trees.trees, depth=tree), end="")
 
 
-def _uct(position: "Position", sims: int, seconds: float | None, seed: int) -> "Analysis":
+def _uct(position: "Position", sims: int, seconds: float | None, seed: int) -> "Snapshot":
     from tengen.games.randomness import new_random
     from tengen.search import uct
-    from tengen.search.analysis import of_uct
+    from tengen.search.snapshot import of_uct
 
     limit = sims if seconds is None else LIVE_NODES
     result = uct.search(
@@ -110,7 +110,7 @@ def _evaluator(name: str, position: "Position", seed: int) -> "Evaluator":
 
 def _run_live(trees: "Search", position: "Position", top: int, as_json: bool) -> None:
     """A second of thinking at a time, until Ctrl-C, until the result is proven or the tree is full."""
-    from tengen.search.analysis import of_search
+    from tengen.search.snapshot import of_search
 
     try:
         while not trees.is_proven and trees.room > 0:
@@ -123,7 +123,7 @@ def _run_live(trees: "Search", position: "Position", top: int, as_json: bool) ->
         print("stopped", file=sys.stderr)
 
 
-def _print(analysis: "Analysis", position: "Position", top: int, as_json: bool) -> None:
+def _print(analysis: "Snapshot", position: "Position", top: int, as_json: bool) -> None:
     if as_json:
         print(json.dumps(analysis.to_json()))
     else:

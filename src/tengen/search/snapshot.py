@@ -1,6 +1,6 @@
 """What a search thinks of a position, for people and for programs: a table, a tree, JSON."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tengen.games import drawing
@@ -26,7 +26,7 @@ class MoveInfo:
     proven: str | None  # "win", "loss", "draw"
     distance: int | None  # plies to the proven end
     is_exact: bool  # is the distance exact? Else it is the length of the line found, a bound
-    line: list[str]  # the moves expected, this one first
+    line: tuple[str, ...]  # the moves expected, this one first
 
     @property
     def ending(self) -> str:
@@ -37,17 +37,27 @@ class MoveInfo:
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """A position as a search sees it; moves from the best to the worst."""
+class Snapshot:
+    """A position as a search sees it at one moment; moves from the best to the worst. It never changes."""
 
     game: str
-    played: list[str]
+    played: tuple[str, ...]
     to_move: int
     search: str
-    simulations: int
-    value: float
+    simulations: int  # new ones: those kept from the last move are not counted
+    value: float  # from -1 (lost) to 1 (won) for the player to move
     best: str | None
-    moves: list[MoveInfo] = field(default_factory=list)
+    moves: tuple[MoveInfo, ...] = ()
+    nodes: int = 0  # positions in the tree, or searched
+    depth: int = 0  # plies of the longest line looked at
+    memory: int = 0  # bytes that the search holds
+    seconds: float = 0.0  # since it began
+    is_final: bool = True  # has the search ended?
+
+    @property
+    def rate(self) -> float:
+        """Simulations per second, or nodes per second of a search without simulations."""
+        return (self.simulations or self.nodes) / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
@@ -70,7 +80,7 @@ class Analysis:
         return "\n".join(lines)
 
 
-def of_search(position: Position, search: Search, tree: int = 0) -> Analysis:
+def of_search(position: Position, search: Search, tree: int = 0) -> Snapshot:
     """What a tree of a search has found; may be asked while the search goes on."""
     game, result = position.game, search.result()
     soonest = lower_bounds(search.trees)
@@ -87,13 +97,13 @@ def of_search(position: Position, search: Search, tree: int = 0) -> Analysis:
                 proven=RESULTS[proven],
                 distance=int(result.distance[tree, action]) if proven in (WIN, LOSS) else None,
                 is_exact=proven != UNKNOWN and bool(soonest[child] == search.trees.distance[child]),
-                line=[game.moves.name(a) for a in principal_variation(search.trees, tree, action)],
+                line=tuple(game.moves.name(a) for a in principal_variation(search.trees, tree, action)),
             )
         )
-    return _analysis(position, type(search.settings).__name__, result, tree, infos)
+    return _snapshot(position, type(search.settings).__name__, result, tree, infos)
 
 
-def of_uct(position: Position, result: UctResult) -> Analysis:
+def of_uct(position: Position, result: UctResult) -> Snapshot:
     """What a search with rollouts has found."""
     game = position.game
     infos = []
@@ -110,30 +120,37 @@ def of_uct(position: Position, result: UctResult) -> Analysis:
                     proven=RESULTS[proven],
                     distance=int(result.distance[action]) if proven in (WIN, LOSS) else None,
                     is_exact=bool(proven == WIN and result.distance[action] == 1),
-                    line=[game.moves.name(a) for a in line],
+                    line=tuple(game.moves.name(a) for a in line),
                 )
             )
     best = game.moves.name(int(result.action)) if result.action >= 0 else None
     infos.sort(key=lambda info: (info.move == best, info.visits), reverse=True)
     value = infos[0].value if infos else 0.0
-    return Analysis(
-        game.name, position.moves, position.to_move, "Uct", result.simulations, value, best, infos
+    return Snapshot(
+        game.name,
+        tuple(position.moves),
+        position.to_move,
+        "Uct",
+        result.simulations,
+        value,
+        best,
+        tuple(infos),
     )
 
 
-def _analysis(position: Position, name: str, result: Result, tree: int, infos: list[MoveInfo]) -> Analysis:
+def _snapshot(position: Position, name: str, result: Result, tree: int, infos: list[MoveInfo]) -> Snapshot:
     action = int(result.actions[tree])
     best = position.game.moves.name(action) if action != NONE else None
     infos.sort(key=lambda info: (info.move == best, info.visits, info.value), reverse=True)
-    return Analysis(
+    return Snapshot(
         game=position.game.name,
-        played=position.moves,
+        played=tuple(position.moves),
         to_move=position.to_move,
         search=name,
         simulations=max(0, int(result.simulations[tree]) - 1),
         value=round(float(result.values[tree]), 6),
         best=best,
-        moves=infos,
+        moves=tuple(infos),
     )
 
 

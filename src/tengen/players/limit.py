@@ -1,0 +1,73 @@
+"""How long a player may think about a move: given with each move, whichever limit comes first.
+
+    >>> Limit(seconds=1.0, simulations=400)
+    Limit(simulations=400, nodes=None, depth=None, seconds=1.0, clock=None)
+    >>> Limit(clock=Clock(left=60.0, increment=1.0)).thinking_seconds
+    3.1492
+
+A player obeys the parts that mean something to it (a pattern search knows no simulations) and ignores the
+others. If no part of a limit means anything to it, its own default limit holds.
+"""
+
+from dataclasses import dataclass
+
+from tengen.errors import UserError
+
+MOVES_TO_GO = 25  # a clock is shared out as if this many of one's own moves were still to come
+INCREMENT_SHARE = 0.75  # of the increment is spent on the move that earns it
+MOST_OF_CLOCK = 0.5  # of what is left, on one move
+LAG = 0.02  # seconds kept back on a clock for what surrounds the thinking
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time left for the rest of the game, and what each move adds; in seconds."""
+
+    left: float
+    increment: float = 0.0
+
+    def after(self, seconds: float) -> "Clock":
+        """The clock after a move that took so long; negative when the time was exceeded."""
+        left = self.left - seconds
+        return Clock(left + self.increment if left >= 0 else left, self.increment)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Limits of one move; None means no limit of that kind."""
+
+    simulations: int | None = None  # new ones: those kept from the last move are not counted
+    nodes: int | None = None  # positions added to a tree, or searched
+    depth: int | None = None  # plies, of players that deepen ply by ply
+    seconds: float | None = None
+    clock: Clock | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("simulations", "nodes", "depth"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UserError(f"a limit of {name} is 1 or more, got {value}")
+        if self.seconds is not None and not 0 <= self.seconds < float("inf"):
+            raise UserError(f"a limit of seconds is a number from 0 up, got {self.seconds}")
+
+    @property
+    def is_timed(self) -> bool:
+        """Does the clock on the wall end the search? Then its result is not repeatable."""
+        return self.seconds is not None or self.clock is not None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Limit()
+
+    @property
+    def thinking_seconds(self) -> float | None:
+        """How long to think about this move; None if time does not matter."""
+        if self.clock is None:
+            return self.seconds
+        left = max(0.0, self.clock.left - LAG)
+        share = min(
+            left / MOVES_TO_GO + INCREMENT_SHARE * self.clock.increment,
+            left * MOST_OF_CLOCK,
+        )
+        share = round(share, 6)
+        return share if self.seconds is None else min(share, self.seconds)
