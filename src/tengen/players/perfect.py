@@ -13,7 +13,8 @@ from tengen.games.game import TO_MOVE, Game, State
 from tengen.games.position import Position
 from tengen.players.player import Choice, Player
 from tengen.tactics.connect4_book import read_book
-from tengen.tactics.connect4_solver import COLS, ROWS, Solver
+from tengen.tactics.connect4_search import COLS, ROWS
+from tengen.tactics.connect4_solver import Solver
 
 MAX_CELLS = 9  # tic-tac-toe: 16,167 states, about a second
 LONGEST = 1000  # plies, more than any small game lasts
