@@ -96,9 +96,9 @@ def _watch(solving: "Solving", solver: "Solver") -> None:
 def _progress(solving: "Solving", nodes: int, seconds: float) -> str:
     known = sum(lower == upper for lower, upper in solving.bounds.values())
     lower, upper = solving.score_bounds
-    score = f"score {lower:+}" if lower == upper else f"score between {lower:+} and {upper:+}"
-    rate = f"{nodes / seconds / 1e6:.1f} million per second"
-    return f"{score}, {known}/{len(solving.bounds)} columns, {nodes:,} nodes, {rate}, {seconds:.0f} s"
+    score = f"score {lower:+}" if lower == upper else f"score {lower:+} to {upper:+}"
+    speed = f"{nodes / seconds / 1e6:.1f} million nodes per second"
+    return f"{score}, {known}/{len(solving.bounds)} columns solved, {seconds:.0f} s, {speed}"
 
 
 def _as_json(
