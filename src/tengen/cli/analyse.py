@@ -95,10 +95,10 @@ def _uct(position: "Position", sims: int, seconds: float | None, seed: int) -> "
     from tengen.search.snapshot import of_uct
 
     limit = sims if seconds is None else LIVE_NODES
-    result = uct.search(
-        position.game, position.state.copy(), limit, uct.Uct(), new_random(seed), seconds=seconds
-    )
-    return of_uct(position, result)
+    search = uct.UctSearch(position.game, uct.Uct(), max_nodes=limit + 1)
+    search.begin(position.state, new_random(seed))
+    search.run_for(seconds)
+    return of_uct(position, search)
 
 
 def _evaluator(name: str, position: "Position", seed: int) -> "Evaluator":

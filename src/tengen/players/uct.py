@@ -12,6 +12,7 @@ from tengen.search.tree import DRAW, LOSS, WIN
 from tengen.search.uct import Uct
 from tengen.tactics import guide
 
+MEMORY = 2**31  # bytes of a tree that is limited by time
 PROVEN_VALUES = {WIN: 1.0, LOSS: -1.0, DRAW: 0.0}
 
 
@@ -37,7 +38,7 @@ class UctPlayer(Player):
             raise UserError(f"player 'uct': sims is 1 or more, got {sims}")
         self._settings = Uct(c=c, rollouts_per_leaf=rollouts)
         self._seconds = seconds
-        self._sims = uct.max_simulations(game, self._settings) if seconds is not None else sims
+        self._sims = uct.nodes_in(MEMORY, game) - 1 if seconds is not None else sims
         self._rules = game
         if guided or (guided is None and mnk.is_five_in_a_row(game)):
             rules = guide.guided(game)
