@@ -26,7 +26,7 @@ def test_the_subtree_is_kept_whole(name: str) -> None:
     search.advance(before.actions)
     after = search.result()
     for tree, (state, action) in enumerate(zip(states, before.actions, strict=True)):
-        assert np.array_equal(search.trees.states[search.trees.roots[tree]], game.after(state, int(action)))
+        assert np.array_equal(search.trees.nodes.states[search.trees.roots[tree]], game.after(state, int(action)))
         assert after.simulations[tree] == before.visits[tree, action] >= search.trees.used[tree]
         assert principal_variation(search.trees, tree) == lines[tree][1:]
         assert after.values[tree] == pytest.approx(-before.q[tree, action] / 0.97, abs=1e-4)
@@ -62,7 +62,7 @@ def test_a_whole_game_is_played_in_one_pool() -> None:
         action = int(search.result().actions[0])
         position = position.play(action)
         search.advance(np.array([action], np.int32))
-        assert np.array_equal(search.trees.states[0], position.state)
+        assert np.array_equal(search.trees.nodes.states[0], position.state)
         if not search.is_proven:
             assert_tree_is_sound(search.trees, 0.98)
     assert search.is_proven

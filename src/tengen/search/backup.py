@@ -1,4 +1,8 @@
-"""Brings what was found at the leaves up to the roots. The one place where a value changes its sign."""
+"""Brings what was found at the leaves up to the roots.
+
+In the searches with an evaluator, this is the one place where a value changes its sign, and only if the player
+to move changes. (UCT, which has its own loop, does it in uct_nodes.back_up.)
+"""
 
 import numpy as np
 
@@ -12,10 +16,11 @@ from tengen.search.tree import (
     NONE,
     UNKNOWN,
     WIN,
+    Array,
     Floats,
-    Int8s,
     Int16s,
     Int32s,
+    Nodes,
     Slots,
     Trees,
     kernel,
@@ -23,12 +28,13 @@ from tengen.search.tree import (
 
 
 def back_up(
-    trees: Trees, slots: Slots, evaluation: Evaluation | None, count: int, powers: Floats, virtual_loss: float
+    trees: Trees, slots: Slots, evaluation: Evaluation | None, count: int, virtual_loss: float
 ) -> bool:
     """Stores what the evaluator said of the first `count` waiting leaves, and visits every path.
 
     Returns whether the result of a root has been proven.
     """
+    nodes = trees.nodes
     if evaluation is not None:
         _store(
             count,
@@ -36,31 +42,13 @@ def back_up(
             slots.legal,
             evaluation.logits,
             evaluation.values,
-            trees.priors,
-            trees.values,
-            trees.num_legal,
-            trees.best_action,
-            trees.best_prior,
+            nodes.priors,
+            nodes.values,
+            nodes.num_legal,
+            nodes.best_action,
+            nodes.best_prior,
         )
-    return _back_up(
-        slots.per_tree,
-        virtual_loss,
-        powers,
-        slots.leaves,
-        slots.is_new,
-        trees.to_move,
-        trees.values,
-        trees.num_legal,
-        trees.parents,
-        trees.first_child,
-        trees.next_sibling,
-        trees.num_children,
-        trees.visits,
-        trees.value_sums,
-        trees.q,
-        trees.proven,
-        trees.distance,
-    )
+    return _back_up(slots.per_tree, virtual_loss, trees.powers, slots.leaves, slots.is_new, *nodes)
 
 
 @kernel
@@ -108,24 +96,11 @@ def _store(
 
 @kernel
 def _back_up(
-    per_tree: int,
-    virtual_loss: float,
-    powers: Floats,
-    leaves: Int32s,
-    is_new: Mask,
-    to_move: Int8s,
-    values: Floats,
-    num_legal: Int16s,
-    parents: Int32s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    num_children: Int16s,
-    visits: Int32s,
-    value_sums: Floats,
-    q: Floats,
-    proven: Int8s,
-    distance: Int16s,
+    per_tree: int, virtual_loss: float, powers: Floats, leaves: Int32s, is_new: Mask, *arrays: Array
 ) -> bool:
+    nodes = Nodes(*arrays)
+    to_move, proven, distance = nodes.to_move, nodes.proven, nodes.distance
+    visits, value_sums = nodes.visits, nodes.value_sums
     visit = 1
     root_proven = False
     undo = np.float32(0.0)
@@ -138,23 +113,23 @@ def _back_up(
             continue
         # 1. the leaf's value, for the player to move there
         if proven[node] == UNKNOWN:
-            value = values[node]
+            value = nodes.values[node]
         elif proven[node] == DRAW:
             value = np.float32(0.0)
         else:
             value = powers[distance[node]] if proven[node] == WIN else -powers[distance[node]]
         news = is_new[slot] and proven[node] != UNKNOWN  # is there a new proof to pass on?
         # 2. up to the root
-        parent = parents[node]
+        parent = nodes.parents[node]
         while parent >= 0:
             value *= discount if to_move[parent] == to_move[node] else -discount
             visits[node] += visit
             value_sums[node] += value + undo
             if proven[node] == UNKNOWN:
-                q[node] = value_sums[node] / np.float32(visits[node])
+                nodes.q[node] = value_sums[node] / np.float32(visits[node])
             else:
                 same_player = to_move[parent] == to_move[node]
-                q[node] = exact_value(proven[node], distance[node], same_player, powers)
+                nodes.q[node] = exact_value(proven[node], distance[node], same_player, powers)
             if news:
                 # 3. what the proof of a child says about its parent (MCTS-Solver, Winands et al. 2008)
                 before, distance_before = proven[parent], distance[parent]
@@ -162,20 +137,20 @@ def _back_up(
                 if is_good:
                     if before != WIN or distance[node] + 1 < distance_before:
                         proven[parent], distance[parent] = WIN, distance[node] + 1
-                elif before != WIN and num_children[parent] == num_legal[parent]:
+                elif before != WIN and nodes.num_children[parent] == nodes.num_legal[parent]:
                     # A sibling may have been found good in this very round: then its own slot says so.
                     all_bad, any_draw, longest = True, False, 0
-                    child = first_child[parent]
+                    child = nodes.first_child[parent]
                     while child >= 0:
                         good = WIN if to_move[child] == to_move[parent] else LOSS
                         all_bad &= proven[child] != UNKNOWN and proven[child] != good
                         any_draw |= proven[child] == DRAW
                         longest = max(longest, distance[child] + 1)
-                        child = next_sibling[child]
+                        child = nodes.next_sibling[child]
                     if all_bad:
                         proven[parent], distance[parent] = DRAW if any_draw else LOSS, longest
                 news = proven[parent] != before or distance[parent] != distance_before
-            node, parent = parent, parents[parent]
+            node, parent = parent, nodes.parents[parent]
         visits[node] += visit
         value_sums[node] += value + undo
         root_proven |= news
