@@ -27,7 +27,7 @@ def analyse(
     ] = None,
     live: Annotated[bool, typer.Option(help="Think until Ctrl-C, showing the result every second.")] = False,
     evaluator: Annotated[
-        Literal["uniform", "rollout"], typer.Option(help="What judges the leaves (not uct).")
+        Literal["uniform", "rollout"], typer.Option(help="What evaluates the leaves (not uct).")
     ] = "rollout",
     net: Annotated[
         str | None, typer.Option(metavar="PATH", help="A trained network instead: zoo/connect4, runs/c4.")
@@ -60,18 +60,22 @@ def analyse(
     from tengen.search.mcts import Search
     from tengen.search.puct import Puct
 
-    gumbel, judge, discount = Gumbel(noise=0.0), _evaluator(evaluator, position, seed), 0.99
+    gumbel, discount = Gumbel(noise=0.0), 0.99
+    leaf_evaluator: Evaluator = _evaluator(evaluator, position, seed)
     if net is not None:
-        from tengen.players.zero import evaluator_of, judge_of, open_network
+        from tengen import notices
+        from tengen.evaluators.network import open_network
 
-        network, card = open_network(net, position.game)
-        gumbel = Gumbel(noise=0.0, c_scale=card.c_scale)
-        judge = judge_of(evaluator_of(network, position.game), card, position.game)
-        discount = card.discount
+        network = open_network(net, game=position.game)
+        network.check_plays(position.game)
+        if said := network.notice(position.game):
+            notices.say_once(said)
+        gumbel = Gumbel(noise=0.0, c_scale=network.card.c_scale)
+        leaf_evaluator, discount = network.evaluator(position.game), network.card.discount
     limit = LIVE_NODES if live or seconds is not None else sims
     trees = Search(
         position.game,
-        judge,
+        leaf_evaluator,
         gumbel if search == "gumbel" else Puct(),
         max_simulations=limit,
         leaves_per_round=1 if search == "gumbel" else leaves,

@@ -60,8 +60,8 @@ class Rows:
 class CachedEvaluator:
     """Answers as its inner evaluator does, and asks it only once about positions it remembers.
 
-    It remembers at most `capacity` positions (rounded up to a multiple of four; without, as many as fit) in at
-    most `memory` bytes. The key covers the state except its last action; `sees_last_move` adds that, for
+    It remembers at most `capacity` positions (rounded up to a multiple of four; without, as many as fit) in
+    at most `memory` bytes. The key covers the state except its last action; `sees_last_move` adds that, for
     networks that see it. Legal actions are assumed to follow from the key. The inner evaluator must give
     plies_left always or never.
 
@@ -192,7 +192,6 @@ class CachedEvaluator:
             rows.values[:count],
             rows.plies_left[:count] if self._gives_plies_left else None,
         )
-
 
     def _store(self, num_misses: int, found: Evaluation) -> None:
         room = min(self.capacity, self._num_rows + num_misses)
@@ -408,7 +407,7 @@ def _store(
 ) -> tuple[int, int]:
     """Each miss replaces what its bucket has not used for the longest time; returns (next miss, rows in use).
 
-    An index that has not grown to its end replaces nothing: it stops at the first miss whose bucket is full."""
+    An index that can still grow replaces nothing: it stops at the first miss whose bucket is full."""
     num_actions = new_logits.shape[1]
     for m in range(first_miss, num_misses):
         key = row_keys[first_rows[m]]

@@ -1,17 +1,13 @@
 """A trained network and a search: `zero:runs/c4:sims=400`. Plays without PyTorch."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
+from tengen import notices
 from tengen.errors import UserError
-from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import Card, Precision, read_card, read_network
-from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
-from tengen.evaluators.precision import precision_here
-from tengen.evaluators.wins import SeesWins
+from tengen.evaluators.network import Network, open_network
+from tengen.evaluators.zoo import nearest
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.players.fours import Fours
@@ -20,9 +16,6 @@ from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import principal_variation
-
-CACHED = 100_000  # positions
-ZOO = Path(__file__).parent.parent / "zoo"
 
 
 class Zero(Player):
@@ -52,25 +45,30 @@ class Zero(Player):
             raise UserError(f"player 'zero': precision is fp32 or int8, got '{precision}'")
         if sims < 1:
             raise UserError(f"player 'zero': sims is 1 or more, got {sims}")
-        network, card = open_network(path or f"zoo/{game.name}", game, precision)  # type: ignore[arg-type]
-        chosen = "puct" if seconds is not None else search or card.search
-        self._equip(network, card, chosen)
+        near = None if path else nearest(game)
+        path = path or f"zoo/{near.name if near else game.name}"
+        network = open_network(path, precision, game)  # type: ignore[arg-type]
+        network.check_plays(game)
+        if said := near.reason if near else network.notice(game):
+            notices.say_once(said)
+        chosen = "puct" if seconds is not None else search or network.card.search
+        self._equip(network, chosen)
         self._sims, self._seconds = sims, seconds
         self._leaves = leaves if chosen == "puct" else 1
         self._fours = Fours(game) if vcf else None
 
     @classmethod
-    def of(cls, game: Game, network: NetworkFile, card: Card, sims: int) -> "Zero":
-        """A network that is not in a folder yet."""
+    def of(cls, game: Game, network: Network, sims: int) -> "Zero":
+        """A network that is open already."""
         player = cls.__new__(cls)
         Player.__init__(player, game)
-        player._equip(network, card, card.search)
+        player._equip(network, network.card.search)
         player._sims, player._seconds, player._leaves, player._fours = sims, None, 1, None
         return player
 
-    def _equip(self, network: NetworkFile, card: Card, search: str) -> None:
-        self._evaluator = evaluator_of(network, self.game)
-        self._judge = judge_of(self._evaluator, card, self.game)
+    def _equip(self, network: Network, search: str) -> None:
+        card = network.card
+        self._evaluator = network.evaluator(self.game)
         self._settings: Puct | Gumbel = (
             Puct(fpu_reduction=0.2) if search == "puct" else Gumbel(noise=0.0, c_scale=card.c_scale)
         )
@@ -111,7 +109,7 @@ class Zero(Player):
     ) -> list[Choice]:
         """The network's own opinion."""
         legal = np.stack([position.legal_mask for position in positions])
-        found = self._evaluator.evaluate(states, legal)
+        found = self._evaluator.alone.evaluate(states, legal)
         actions = np.where(legal, found.logits, -np.inf).argmax(axis=1)
         return [
             Choice(int(action), float(value), (int(action),), "the network alone")
@@ -123,7 +121,7 @@ class Zero(Player):
             limit = self._sims if self._seconds is None else 200_000
             self._searches[num_trees] = Search(
                 self.game,
-                self._judge,
+                self._evaluator,
                 self._settings,
                 num_trees,
                 max_simulations=limit,
@@ -131,42 +129,3 @@ class Zero(Player):
                 discount=self._discount,
             )
         return self._searches[num_trees]
-
-
-def open_network(path: str, game: Game, precision: Precision | None = None) -> tuple[NetworkFile, Card]:
-    """The network of a path and its card; UserError if it is for another game."""
-    folder = find_network(path)
-    card = read_card(folder)
-    if card.game != game.name:
-        raise UserError(f"the network in {folder} plays {card.game}, not {game.name}")
-    if max(card.planes) >= game.num_planes:
-        has = f"{game.name} has {game.num_planes}"
-        raise UserError(f"{folder / 'card.json'} names plane {max(card.planes)}, counted from 0; {has}")
-    return read_network(folder, precision or precision_here(folder, card, game)), card
-
-
-def evaluator_of(network: NetworkFile, game: Game) -> CachedEvaluator:
-    """What a network says, remembered."""
-    evaluator = OnnxEvaluator(game, network)
-    return CachedEvaluator(evaluator, game, CACHED, sees_last_move=game.shows_last_move(network.planes))
-
-
-def judge_of(evaluator: Evaluator, card: Card, game: Game) -> Evaluator:
-    """What a search asks: the network, or first the rules whether there is a win in one move."""
-    return SeesWins(evaluator, game, card.discount) if card.sees_wins else evaluator
-
-
-def find_network(path: str) -> Path:
-    """The folder of a network: one of the zoo, a run's best, or a folder itself."""
-    if path.startswith("zoo/"):
-        return _in_the_box(path.removeprefix("zoo/"))
-    best = Path(path) / "best"
-    return best if (best / "card.json").is_file() else Path(path)
-
-
-def _in_the_box(name: str) -> Path:
-    there = sorted(card.parent.name for card in ZOO.glob("*/card.json"))
-    if name not in there:
-        names = f"there are {', '.join(there)}" if there else "there is none"
-        raise UserError(f"no network '{name}' in the box, {names}: tengen train {name} makes one")
-    return ZOO / name
