@@ -11,11 +11,11 @@ import pytest
 from tengen import games, nets, players
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, hash_of
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.network import Network, open_network
 from tengen.games.position import Position
 from tengen.nets.export import to_int8, to_onnx
 from tengen.players.player import Player
-from tengen.players.zero import Zero, evaluator_of, judge_of, open_network
+from tengen.players.zero import Zero
 from tests.cli.test_commands import result
 
 GAME = games.find("connect4")
@@ -44,10 +44,8 @@ def zero(folder: Path, settings: str = "sims=64") -> Player:
 
 def test_one_simulation_is_the_network_alone(folder: Path) -> None:
     position = Position.from_moves(GAME, "44536")
-    data = (folder / "best" / "net.onnx").read_bytes()
-    evaluation = OnnxEvaluator(GAME, NetworkFile(data, (0, 1, 3))).evaluate(
-        position.state[None], position.legal_mask[None]
-    )
+    network = open_network(folder, "fp32").direct(GAME)
+    evaluation = network.evaluate(position.state[None], position.legal_mask[None])
     choice = zero(folder, "sims=1").choose(position)
     assert choice.action == evaluation.logits[0].argmax()
     assert choice.value == pytest.approx(evaluation.values[0]) and choice.note == "the network alone"
@@ -72,7 +70,7 @@ def test_positions_together_are_as_each_alone(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("zero:zoo/chess", "no network 'chess' in the box, there"),
+        ("zero:zoo/chess", "no bundled network 'chess', there are connect4, gomoku15"),
         ("zero:nowhere", "no network in nowhere: expected a folder with card.json and net.onnx"),
         ("zero:{folder}:sims=0", "player 'zero': sims is 1 or more, got 0"),
         ("zero:{folder}:search=minmax", "player 'zero': search is puct or gumbel, got 'minmax'"),
@@ -116,13 +114,16 @@ def test_a_position_is_analysed_by_a_network(folder: Path) -> None:
 def test_a_search_sees_wins_if_its_network_was_trained_so() -> None:
     """Of a position with a five to make, the rules are sure; the network's own opinion is another."""
     position = Position.from_moves("gomoku9", "a1 i9 b1 i8 c1 h9 d1 h8")
-    network, card = open_network("zoo/gomoku9", position.game)
-    evaluator, legal = evaluator_of(network, position.game), position.legal_mask[None]
+    network, legal = open_network("zoo/gomoku9"), position.legal_mask[None]
+    evaluator, card = network.evaluator(position.game), network.card
     assert card.sees_wins
-    seen = judge_of(evaluator, card, position.game).evaluate(position.state[None], legal)
+    seen = evaluator.evaluate(position.state[None], legal)
     assert seen.logits.argmax() == position.game.moves.action("e1")
     assert seen.values[0] == np.float32(card.discount)
-    assert judge_of(evaluator, replace(card, sees_wins=False), position.game) is evaluator
+    alone = evaluator.alone.evaluate(position.state[None], legal)
+    assert abs(alone.values[0] - card.discount) > 1e-6
+    plain = Network(replace(card, sees_wins=False), network.data).evaluator(position.game)
+    assert np.array_equal(plain.evaluate(position.state[None], legal).values, alone.values)
 
 
 def folder_with(tmp_path: Path, folder: Path, data: bytes | None = None, **changes: Any) -> Path:

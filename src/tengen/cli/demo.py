@@ -79,11 +79,13 @@ def _new_run(minutes: float, seed: int) -> "Run":
 def _progress(run: "Run") -> str:
     """How strong it was after each generation, and with random weights."""
     from tengen import games
-    from tengen.evaluators.card import read_card, read_network
+    from tengen.evaluators.card import read_card
+    from tengen.evaluators.network import open_network
     from tengen.training.measure import measure
 
     first = run.checkpoint(0)
-    at_first = measure(run.config.measure, games.find(GAME), read_network(first), read_card(first))
+    network = open_network(first, read_card(first).precision)
+    at_first = measure(run.config.measure, games.find(GAME), network)
     measured = [(0.0, at_first), *((line["elapsed"], line["strength"]) for line in run.metrics())]
     every = -(-len(measured) // MOST_ROWS)
     rows = [

@@ -34,8 +34,9 @@ def export(
     from tengen import games as rules
     from tengen.arena.referee import check_players
     from tengen.cli.runs import run_folder
-    from tengen.evaluators.card import FILES, read_card, read_network
-    from tengen.players.zero import find_network
+    from tengen.evaluators.card import FILES, read_card
+    from tengen.evaluators.network import open_network
+    from tengen.evaluators.zoo import find_network
     from tengen.training.config import Measure
     from tengen.training.measure import measure
     from tengen.training.run import WEIGHTS, Run
@@ -50,7 +51,7 @@ def export(
     check_players(game, against.split())
     settings = Measure(positions=positions, simulations=sims, opponents=against, games=games)
     print(f"measuring generation {card.generation} of {name}", file=sys.stderr)
-    strength = measure(settings, game, read_network(source), card)
+    strength = measure(settings, game, open_network(source, card.precision))
     try:
         folder.mkdir(parents=True)
     except OSError as error:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tengen.games.game import Game
     from tengen.players.player import Player
 
-DEFAULT_OPPONENT = "uct:seconds=1"  # of games without a trained network in the box
+DEFAULT_OPPONENT = "uct:seconds=1"  # of games that no bundled network plays
 
 
 def play(
@@ -21,7 +21,7 @@ def play(
         str | None,
         typer.Option(
             metavar="SPEC",
-            help="Whom to play against; human: a person beside you. Without: the network in the box, or uct.",
+            help="Whom to play against; human: a person beside you. Without: a bundled network, or uct.",
         ),
     ] = None,
     side: Annotated[Literal["first", "second"], typer.Option(help="Which side is yours.")] = "first",
@@ -65,6 +65,7 @@ def play(
 
 def _usual(game: "Game") -> str:
     """The opponent for those who name none."""
-    from tengen.players.zero import ZOO
+    from tengen.evaluators.zoo import nearest
 
-    return f"zero:zoo/{game.name}" if (ZOO / game.name / "card.json").is_file() else DEFAULT_OPPONENT
+    near = nearest(game)
+    return f"zero:zoo/{near.name}" if near else DEFAULT_OPPONENT

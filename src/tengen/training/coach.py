@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 
 from tengen import games, nets
 from tengen.evaluators.card import read_card
+from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
-from tengen.players.zero import find_network
 from tengen.training import manifest
 from tengen.training.exporting import export, with_precision
 from tengen.training.gate import Standing, judge

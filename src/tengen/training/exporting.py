@@ -8,7 +8,7 @@ import numpy as np
 from tengen.errors import UserError
 from tengen.evaluators.agreement import agreement
 from tengen.evaluators.card import Card, Precision, hash_of
-from tengen.evaluators.onnx import NetworkFile
+from tengen.evaluators.network import Network
 from tengen.evaluators.probe import probe
 from tengen.evaluators.samples import random_planes
 from tengen.games.batch import lift
@@ -32,8 +32,8 @@ class Exports:
     notes: dict[str, Any]  # how far the two agree, for the metrics
 
     @property
-    def playing(self) -> NetworkFile:
-        return NetworkFile(self.networks[self.card.precision], self.card.planes)
+    def playing(self) -> Network:
+        return Network(self.card, self.networks[self.card.precision])
 
 
 def export(
@@ -63,6 +63,7 @@ def export(
         search=config.selfplay.search,
         c_scale=config.selfplay.c_scale,
         sees_wins=config.selfplay.see_wins,
+        any_size=net.fits_any_size,
         hashes={name: hash_of(data) for name, data in networks.items()},
     )
     return Exports(card, networks, notes | {"precision": precision})

@@ -52,7 +52,7 @@ def judge(
 ) -> tuple[Standing, Duel | None]:
     """Does the new network become the champion? Where the gate stands then, and the match that decided it."""
     sims = config.gate.simulations
-    new = Zero.of(game, exports.playing, exports.card, sims)
+    new = Zero.of(game, exports.playing, sims)
     with new, run.player(before.champion, game, sims) as champion:
         return decide(config.gate, game, before, generation, new, champion, seed=config.seed + generation)
 

@@ -7,8 +7,7 @@ from tengen import players
 from tengen.arena import reference
 from tengen.arena.duel import play_duel
 from tengen.arena.score import elo_of
-from tengen.evaluators.card import Card
-from tengen.evaluators.onnx import NetworkFile
+from tengen.evaluators.network import Network
 from tengen.games.game import Game
 from tengen.players.player import Player
 from tengen.players.zero import Zero
@@ -25,23 +24,21 @@ def strength_of(
     if every == 0 or (generation % every and not is_last):
         return {}
     with run.player(max(0, generation - every), game, config.measure.simulations) as before:
-        return measure(config.measure, game, exports.playing, exports.card, before)
+        return measure(config.measure, game, exports.playing, before)
 
 
-def measure(
-    settings: Measure, game: Game, network: NetworkFile, card: Card, before: Zero | None = None
-) -> dict[str, Any]:
+def measure(settings: Measure, game: Game, network: Network, before: Zero | None = None) -> dict[str, Any]:
     """{"alone": {"perfect": …, "good": …}, "sims=64": …} on our own scored positions of Connect 4;
     {"uct:sims=400": {"score": …, "elo": …}} for each opponent; {"before": …} for the network `before`."""
     found: dict[str, Any] = {}
     if game.name == reference.GAME and settings.positions:
         positions = reference.read(reference.OWN_SET)[: settings.positions]
         for name, sims in (("alone", 1), (f"sims={settings.simulations}", settings.simulations)):
-            with Zero.of(game, network, card, sims=sims) as player:
+            with Zero.of(game, network, sims=sims) as player:
                 score = reference.score(reference.ask(player, positions))
             found[name] = {"perfect": asdict(score.perfect), "good": asdict(score.good)}
     if settings.games:
-        with Zero.of(game, network, card, sims=settings.simulations) as player:
+        with Zero.of(game, network, sims=settings.simulations) as player:
             for spec in settings.opponents.split():
                 with players.find(spec, game) as opponent:
                     found[spec] = _match(game, player, opponent, settings.games)

@@ -26,7 +26,8 @@ from typing import Any
 from tengen import files, sealed
 from tengen.command_line import command
 from tengen.errors import UserError
-from tengen.evaluators.card import FILES, Card, read_card, read_network
+from tengen.evaluators.card import FILES, Card, read_card
+from tengen.evaluators.network import open_network
 from tengen.games.game import Game
 from tengen.players.zero import Zero
 from tengen.training import changes, manifest
@@ -158,7 +159,7 @@ class Run:
         """The network of a checkpoint, with a search."""
         folder = self.checkpoint(generation)
         manifest.check(folder)
-        return Zero.of(game, read_network(folder), read_card(folder), sims)
+        return Zero.of(game, open_network(folder, read_card(folder).precision), sims)
 
     def promote(self, generation: int, card: Card) -> None:
         """Makes a checkpoint the one that plays for the run: a new folder takes the old one's place."""

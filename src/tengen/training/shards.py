@@ -7,9 +7,9 @@ from typing import Any
 
 from tengen import games
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import Precision, read_card, read_network
+from tengen.evaluators.card import Precision
 from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.onnx import OnnxEvaluator
+from tengen.evaluators.network import Network, open_network
 from tengen.evaluators.wins import SeesWins
 from tengen.games.game import Game
 from tengen.training import replay
@@ -49,20 +49,23 @@ class SelfPlayWork:
 
     def __call__(self, task: ShardTask) -> dict[str, Any]:
         game, settings = games.find(self._game), task.settings or self._settings
-        evaluator = CachedEvaluator(
-            self._network(game, task),
+        network = open_network(task.checkpoint, task.precision)
+        cache = CachedEvaluator(
+            self._direct(network, game, task),
             game,
             settings.cache_positions,
-            sees_last_move=game.shows_last_move(read_card(task.checkpoint).planes),
+            sees_last_move=network.sees_last_move(game),
         )
-        judge = SeesWins(evaluator, game, settings.discount) if settings.see_wins else evaluator
-        positions, stats = play_shard(game, judge, settings, task.simulations, task.games, list(task.seed))
-        found = {**asdict(stats), "positions": len(positions), "hit_rate": evaluator.hit_rate}
+        evaluator = SeesWins(cache, game, settings.discount) if settings.see_wins else cache
+        positions, stats = play_shard(
+            game, evaluator, settings, task.simulations, task.games, list(task.seed)
+        )
+        found = {**asdict(stats), "positions": len(positions), "hit_rate": cache.hit_rate}
         task.file.parent.mkdir(parents=True, exist_ok=True)
         replay.save(task.file, positions, found)
         return found
 
-    def _network(self, game: Game, task: ShardTask) -> Evaluator:
+    def _direct(self, network: Network, game: Game, task: ShardTask) -> Evaluator:
         if self._settings.device != "cpu":
             from tengen.nets.checkpoint import load_net
             from tengen.nets.evaluator import TorchEvaluator, find_device
@@ -70,4 +73,4 @@ class SelfPlayWork:
             device = find_device(self._settings.device)
             if device.type != "cpu":
                 return TorchEvaluator(game, load_net(task.checkpoint), device)
-        return OnnxEvaluator(game, read_network(task.checkpoint, task.precision))
+        return network.direct(game)
