@@ -7,12 +7,16 @@ from tengen.players.limit import Clock, Limit
 
 
 def test_the_time_for_a_move_is_the_smaller_of_turn_and_clock() -> None:
-    assert Limit().thinking_seconds is None and Limit(simulations=5, nodes=7, depth=3).thinking_seconds is None
+    assert (
+        Limit().thinking_seconds is None and Limit(simulations=5, nodes=7, depth=3).thinking_seconds is None
+    )
     assert Limit(seconds=2.0).thinking_seconds == 2.0
     by_clock = Limit(clock=Clock(60.0, 1.0)).thinking_seconds
     assert by_clock is not None and 1.0 < by_clock < 10.0
     assert Limit(seconds=0.5, clock=Clock(60.0)).thinking_seconds == 0.5
-    assert Limit(seconds=50.0, clock=Clock(10.0)).thinking_seconds == Limit(clock=Clock(10.0)).thinking_seconds
+    assert (
+        Limit(seconds=50.0, clock=Clock(10.0)).thinking_seconds == Limit(clock=Clock(10.0)).thinking_seconds
+    )
 
 
 @pytest.mark.parametrize("increment", [0.0, 0.1, 1.0])

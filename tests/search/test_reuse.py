@@ -26,7 +26,9 @@ def test_the_subtree_is_kept_whole(name: str) -> None:
     search.advance(before.actions)
     after = search.result()
     for tree, (state, action) in enumerate(zip(states, before.actions, strict=True)):
-        assert np.array_equal(search.trees.nodes.states[search.trees.roots[tree]], game.after(state, int(action)))
+        assert np.array_equal(
+            search.trees.nodes.states[search.trees.roots[tree]], game.after(state, int(action))
+        )
         assert after.simulations[tree] == before.visits[tree, action] >= search.trees.used[tree]
         assert principal_variation(search.trees, tree) == lines[tree][1:]
         assert after.values[tree] == pytest.approx(-before.q[tree, action] / 0.97, abs=1e-4)

@@ -27,14 +27,16 @@ def analyse(
         typer.Option(metavar="SPEC", help="Who thinks. Without: the nearest bundled network, else uct."),
     ] = None,
     search: Annotated[
-        Literal["puct", "gumbel", "uct"] | None, typer.Option(help="A bare search instead, without a network.")
+        Literal["puct", "gumbel", "uct"] | None,
+        typer.Option(help="A bare search instead, without a network."),
     ] = None,
     evaluator: Annotated[
         Literal["uniform", "rollout"] | None,
         typer.Option(help="What evaluates the leaves of a bare search: rollout, unless given."),
     ] = None,
     sims: Annotated[
-        int | None, typer.Option(min=1, max=100_000_000, help=f"Simulations; {SIMULATIONS:,} if nothing else.")
+        int | None,
+        typer.Option(min=1, max=100_000_000, help=f"Simulations; {SIMULATIONS:,} if nothing else."),
     ] = None,
     seconds: Annotated[float | None, typer.Option(min=0.0, help="Think this long (not gumbel).")] = None,
     live: Annotated[bool, typer.Option(help="Think until Ctrl-C, showing the result every second.")] = False,

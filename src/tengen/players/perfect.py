@@ -1,7 +1,7 @@
 """The perfect player: it knows the result of every move, wins as soon and loses as late as it can.
 
-Connect 4 by the solver, small games by looking at everything. If the time is up before Connect 4 is solved, it
-plays the column that is proven to reach the most so far.
+Connect 4 by the solver, small games by looking at everything. If the time is up before Connect 4 is solved,
+it plays the column that is proven to reach the most so far.
 """
 
 from pathlib import Path
@@ -54,8 +54,8 @@ class Perfect(Player):
     def begin(self, position: Position, limit: Limit) -> Thinking:
         if self._is_connect4:
             # Somebody who watches wants to see every column; a move needs only the best ones.
-            goal = self._solver.begin(position, "every" if limit.is_empty else "best")
-            return SolvingThinking(position, goal, self._random)
+            solving = self._solver.begin(position, "every" if limit.is_empty else "best")
+            return SolvingThinking(position, self._solver, solving, self._random)
         return Decision(position, lambda: self._look_at_everything(position))
 
     def _look_at_everything(self, position: Position) -> Choice:
@@ -92,8 +92,11 @@ class Perfect(Player):
 class SolvingThinking(Thinking):
     """The columns of a position of Connect 4, being solved."""
 
-    def __init__(self, position: Position, solving: Solving, random: np.random.Generator) -> None:
-        self._position, self._solving, self._random = position, solving, random
+    def __init__(
+        self, position: Position, solver: Solver, solving: Solving, random: np.random.Generator
+    ) -> None:
+        self._position, self._solver, self._solving, self._random = position, solver, solving, random
+        self._nodes_before = solver.nodes
         self._stones = len(np.flatnonzero(position.state[position.game.cells]))
 
     def run(self, seconds: float) -> bool:
@@ -125,9 +128,8 @@ class SolvingThinking(Thinking):
             value=_value(lower, upper),
             best=name(best),
             moves=tuple(self._info(column, *bounds[column]) for column in columns),
-            nodes=self._solving.nodes,
-            depth=0,
-            memory=self._solving.memory,
+            nodes=self._solver.nodes - self._nodes_before,
+            memory=self._solver.memory,
         )
 
     def _info(self, column: int, lower: int, upper: int) -> MoveInfo:

@@ -21,7 +21,7 @@ MEBIBYTE = 2**20
 
 
 class UctPlayer(Player):
-    """A search by simulations or by time. Without a limit of simulations the tree is kept from move to move."""
+    """Without a limit of simulations the tree is kept from move to move."""
 
     summary = "Monte-Carlo tree search with random games: sims=1000 or seconds=1, guided, vcf, c, rollouts"
     obeys = ("simulations", "nodes")

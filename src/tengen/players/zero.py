@@ -27,7 +27,9 @@ TREE_SHARE = 0.75  # of the memory; the rest is for evaluations that are kept
 class Zero(Mcts):
     """sims=1: the network alone, its most likely move."""
 
-    summary = "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, memory=256)"
+    summary = (
+        "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, memory=256)"
+    )
 
     def __init__(
         self,

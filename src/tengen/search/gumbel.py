@@ -57,7 +57,9 @@ class Gumbel:
     ) -> "GumbelPlan":
         """Draws the candidates of every root, and decides which of them is visited when."""
         if num_simulations is None:
-            raise UserError("Gumbel search shares out its simulations beforehand: give their number, or use PUCT")
+            raise UserError(
+                "Gumbel search shares out its simulations beforehand: give their number, or use PUCT"
+            )
         return choose_candidates(self, trees, num_simulations, random)
 
 
@@ -72,7 +74,9 @@ class GumbelPlan:
     scores: Floats  # [B, k], g(a) + log P(a)
     nodes: Int32s  # [B, k], the child of each candidate; NONE until it is visited
     kept_visits: Int32s  # [B, k], which that child had before the plan, in a tree kept from the last move
-    schedule: Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[num_candidates, t] new visits
+    schedule: (
+        Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[num_candidates, t] new visits
+    )
     log_priors: Floats  # [B, A], LOWEST where illegal
     scratch: Floats  # [3, A]
 

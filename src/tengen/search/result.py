@@ -8,7 +8,6 @@ from tengen.games.game import Mask
 from tengen.search.tree import (
     DRAW,
     LOSS,
-    LOWEST,
     MAX_PLIES,
     NONE,
     UNKNOWN,
@@ -145,7 +144,9 @@ def _read(
         if result == UNKNOWN:
             out_values[tree] = nodes.value_sums[root] / np.float32(max(nodes.visits[root], 1))
         elif result != DRAW:
-            out_values[tree] = powers[nodes.distance[root]] if result == WIN else -powers[nodes.distance[root]]
+            out_values[tree] = (
+                powers[nodes.distance[root]] if result == WIN else -powers[nodes.distance[root]]
+            )
         best = best_action_of(
             tree, result, out_visits, out_q, out_priors, out_legal, out_proven, out_distance
         )
