@@ -218,11 +218,11 @@ def test_text_and_psq_say_what_they_leave_out(tmp_path: Path) -> None:
     game.play("a14")
     for name in ("game.txt", "game.psq"):
         note = write_variations(game, tmp_path / name)
-        assert note == "left out: 1 variation, 1 comment, 1 evaluation; .sgf keeps them"
+        assert note == "left out: 1 variation, 1 comment, 1 evaluation; .sgf keeps all of it"
         again, note = read_variations(tmp_path / name)
         assert note == "" and again.to_text() == "h8 h9 i8"
     assert write_variations(game, tmp_path / "short.txt", end=1) == (
-        "left out: 2 variations, 1 comment, 1 evaluation; .sgf keeps them"
+        "left out: 2 variations, 1 comment, 1 evaluation; .sgf keeps all of it"
     )
     assert records.read(tmp_path / "short.txt").moves == ("h8",)
     four = opened("4 4", "connect4")

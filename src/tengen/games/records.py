@@ -9,7 +9,7 @@ game with variations, comments and perhaps a first position set up by hand. SGF 
 keep only the line that was played. Both come from the same readers and go to the same writers:
 
     variations, note = read_variations("game.sgf")     # the note says what could not be kept
-    note = write_variations(variations, "game.txt")    # "left out: 2 variations, 1 comment; .sgf keeps them"
+    note = write_variations(variations, "game.txt")    # "left out: 2 variations, 1 comment; .sgf keeps all of it"
 
 Files of other programs are read too: the first game of a file. `game=` says which game it is where the file
 does not. Whatever is wrong with a file is a UserError with the line:
@@ -191,7 +191,7 @@ def _left_out(variations: Variations, end: int) -> str:
     if not lost:
         return ""
     keeps = variations[end].position.game.play in (mnk.play, othello.play)
-    return f"left out: {', '.join(lost)}" + ("; .sgf keeps them" if keeps else "")
+    return f"left out: {', '.join(lost)}" + ("; .sgf keeps all of it" if keeps else "")
 
 
 Read = TypeVar("Read")
