@@ -9,7 +9,7 @@ game with variations, comments and perhaps a first position set up by hand. SGF 
 keep only the line that was played. Both come from the same readers and go to the same writers:
 
     variations, note = read_variations("game.sgf")     # the note says what could not be kept
-    note = write_variations(variations, "game.txt")    # "left out: 2 variations, 1 comment; .sgf keeps all of it"
+    note = write_variations(variations, "game.txt")    # "left out: 2 variations; .sgf keeps all of it"
 
 Files of other programs are read too: the first game of a file. `game=` says which game it is where the file
 does not. Whatever is wrong with a file is a UserError with the line:
