@@ -8,9 +8,10 @@ import pytest
 from tengen.errors import UserError
 from tengen.games import records
 from tengen.games.position import Position
+from tengen.players.ending import Ending
 from tengen.players.limit import Clock, Limit
 from tengen.players.player import Choice, Player, PlayerFailedError
-from tengen.players.session import Ending, GameSession
+from tengen.players.session import GameSession
 
 
 class Scripted(Player):

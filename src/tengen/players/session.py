@@ -19,10 +19,9 @@ A session is used by one thread at a time. It does not close its players: they b
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from tengen import files
 from tengen.errors import UserError
@@ -31,6 +30,7 @@ from tengen.games.game import Game
 from tengen.games.position import Position, Value
 from tengen.games.variations import Node, Variations
 from tengen.players import session_json
+from tengen.players.ending import Ending
 from tengen.players.game_clocks import Clocks, GameClocks
 from tengen.players.limit import Limit
 from tengen.players.player import Choice, Player, PlayerFailedError
@@ -38,28 +38,6 @@ from tengen.players.player import Choice, Player, PlayerFailedError
 PERSON = "human"  # the name of a person who has given none
 
 Seats = tuple[Player | None, Player | None]  # of the first and the second player; None: a person
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a game ended. Only the first reason can be seen on the board."""
-
-    winner: int | None  # 1, 2, or None for a draw
-    reason: Literal["board", "resigned", "time", "failed"]
-    detail: str = ""  # what a player that failed said
-
-    @property
-    def result(self) -> str:
-        """One of records.RESULTS."""
-        return "1/2" if self.winner is None else ("1-0", "0-1")[self.winner - 1]
-
-    def describe(self, names: tuple[str, str]) -> str:
-        """In words: `O wins (uct), X gave up`."""
-        if self.winner is None:
-            return "a draw"
-        loser = "XO"[2 - self.winner]
-        how = {"board": "", "time": f", {loser} lost on time"}.get(self.reason, f", {loser} gave up")
-        return f"{'XO'[self.winner - 1]} wins ({names[self.winner - 1]}){how}"
 
 
 class GameSession:
