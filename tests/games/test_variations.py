@@ -48,6 +48,15 @@ def test_a_known_move_is_entered_and_another_one_is_a_variation() -> None:
     assert game.to_text(marked=other.id) == "b2 a1 ([c3]) c1"
 
 
+def test_nodes_come_parents_first_and_the_main_line_first() -> None:
+    game = opened()
+    game.go_to(1)
+    game.play("c3")
+    assert [node.move for node in game] == [None, "b2", "a1", "c1", "c3"]
+    game.promote(game.current)
+    assert [node.move for node in game] == [None, "b2", "c3", "a1", "c1"]
+
+
 def test_promoted_the_line_is_the_main_line_to_its_end() -> None:
     game = opened()
     game.go_to(1)
@@ -255,6 +264,12 @@ def test_comments_in_nodes_of_every_kind() -> None:
     game, _ = parsed("(;GM[4]C[root];C[more];C[before]B[hh];C[pause]TE[1]V[0.5];W[ii]V[12]TE[x])")
     assert [node.comment for node in game] == ["root\nmore", "before\npause", ""]
     assert [(node.value, node.judgement) for node in game] == [(None, ""), (0.5, "good"), (None, "")]
+
+
+def test_a_missing_semicolon_moves_nothing_to_another_node() -> None:
+    game, note = parsed("(;GM[4];B[hh](W[ii]C[a])W[jj]C[b])")
+    assert note == "" and game.to_text() == "h8 i7 (j6)"
+    assert [node.comment for node in game] == ["", "", "a", "b"]
 
 
 def test_the_same_move_twice_is_one_variation() -> None:
