@@ -12,6 +12,8 @@ from tengen.errors import UserError
 from tengen.games import find
 from tengen.games.game import Game
 from tengen.games.position import Position
+from tengen.players.decision import Decision
+from tengen.players.limit import Limit
 from tengen.players.player import Choice, Player
 
 EMPTY = [0] * 42
@@ -27,8 +29,8 @@ class Always(Player):
         super().__init__(game)
         self._column = column
 
-    def choose(self, position: Position) -> Choice:
-        return Choice(self._column)
+    def begin(self, position: Position, limit: Limit) -> Decision:
+        return Decision(position, lambda: Choice(self._column))
 
 
 def write(path: Path, *rows: object) -> Path:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import pairwise
 
 from tengen.games import find
 from tengen.games.game import Game
@@ -55,7 +56,7 @@ def test_snapshots_come_at_intervals_and_the_last_is_final() -> None:
     assert [snapshot.is_final for snapshot in snapshots] == [False] * (len(snapshots) - 1) + [True]
     assert 3 <= len(snapshots) <= 8 and snapshots[-1].nodes == 30
     assert [s.nodes for s in snapshots] == sorted({s.nodes for s in snapshots})
-    assert all(a.seconds < b.seconds for a, b in zip(snapshots, snapshots[1:], strict=False))
+    assert all(a.seconds < b.seconds for a, b in pairwise(snapshots))
 
 
 def test_time_ends_it() -> None:

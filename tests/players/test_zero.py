@@ -14,8 +14,8 @@ from tengen.evaluators.card import Card, hash_of
 from tengen.evaluators.network import Network, open_network
 from tengen.games.position import Position
 from tengen.nets.export import to_int8, to_onnx
+from tengen.players.limit import Clock, Limit
 from tengen.players.player import Player
-from tengen.players.zero import Zero
 from tests.cli.test_commands import result
 
 GAME = games.find("connect4")
@@ -100,14 +100,18 @@ def test_a_file_that_was_altered_is_refused(folder: Path, tmp_path: Path) -> Non
 
 
 def test_it_plays_as_it_was_trained(folder: Path) -> None:
-    player = zero(folder)
-    assert isinstance(player, Zero) and type(player._settings).__name__ == "Gumbel"
-    by_time = zero(folder, "seconds=1")
-    assert isinstance(by_time, Zero) and type(by_time._settings).__name__ == "Puct"
+    """A number of simulations keeps the search of its training; with time it is PUCT."""
+    start = Position.start(GAME)
+    assert zero(folder).analyse(start).snapshot.search == "Gumbel"
+    assert zero(folder, "seconds=1").analyse(start).snapshot.search == "Puct"
+    for limit in (Limit(seconds=1), Limit(clock=Clock(60)), Limit(simulations=9, seconds=1), Limit()):
+        assert zero(folder).analyse(start, limit).snapshot.search == "Puct"
 
 
 def test_a_position_is_analysed_by_a_network(folder: Path) -> None:
-    found = json.loads(result("analyse", "connect4", "223344", "--net", folder, "--sims", "50", "--json"))
+    found = json.loads(
+        result("analyse", "connect4", "223344", "--player", f"zero:{folder}", "--sims", "50", "--json")
+    )
     assert found["moves"][0]["move"] in ("1", "5") and found["moves"][0]["proven"] == "win"
 
 

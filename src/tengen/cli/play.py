@@ -8,10 +8,8 @@ import typer
 from tengen.command_line import command
 
 if TYPE_CHECKING:
-    from tengen.games.game import Game
     from tengen.players.player import Player
-
-DEFAULT_OPPONENT = "uct:seconds=1"  # of games that no bundled network plays
+    from tengen.players.session import GameSession
 
 
 def play(
@@ -30,42 +28,46 @@ def play(
     """Play against a player: type moves, or help for more. A game is resumed by its moves."""
     from tengen import players
     from tengen.games.position import Position
-    from tengen.players.human import Conversation, Human, Terminal
+    from tengen.players.human import Human
+    from tengen.players.session import PERSON, GameSession
+    from tengen.players.terminal_game import Terminal, TerminalGame
 
     position = Position.from_moves(game, " ".join(moves or []))
-    terminal = Terminal()
-    usual = _usual(position.game)
+    usual = players.opponent(position.game)
     opponent = opponent or usual
     with ExitStack() as stack:
-        mine = stack.enter_context(Human(position.game))
-        theirs = stack.enter_context(players.find(opponent, position.game))
+
+        def find(spec: str) -> "Player":
+            return stack.enter_context(players.find(spec, position.game))
+
+        found = find(opponent)
+        theirs, name = (None, PERSON) if isinstance(found, Human) else (found, opponent)
         is_first = side == "first"
-        seats: tuple[Player, Player] = (mine, theirs) if is_first else (theirs, mine)
-        names = ("you", opponent) if is_first else (opponent, "you")
-        if isinstance(theirs, Human):
-            names = ("first", "second")
-
-        def adviser() -> "Player":
-            if not isinstance(theirs, Human):
-                return theirs
-            return stack.enter_context(players.find(usual, position.game))
-
-        terminal.say(f"{position.game.summary}: X {names[0]}, O {names[1]}. Type a move, or help.")
-        conversation = Conversation(position, seats, names, adviser, seed, terminal)
+        session = GameSession(
+            position,
+            seats=(None, theirs) if is_first else (theirs, None),
+            names=(PERSON, name) if is_first else (name, PERSON),
+            adviser=lambda: theirs or find(usual),
+            seed=seed,
+        )
+        terminal = Terminal()
         try:
-            conversation.run()
+            session.prepare()
+            TerminalGame(session, terminal).run()
         finally:  # whatever happens, the game is not lost
-            if not conversation.is_over:
-                again = ["play", game, *conversation.position.moves]
-                again += ["--opponent", opponent] if opponent != usual else []
-                again += ["--side", side] if side != "first" else []
-                turn = "XO"[conversation.position.to_move - 1]
-                terminal.say(f"not over, {turn} to move. Go on with: {command(*again)}")
+            if not session.is_over:
+                terminal.say(_how_to_go_on(session, game, opponent if opponent != usual else None, side))
 
 
-def _usual(game: "Game") -> str:
-    """The opponent for those who name none."""
-    from tengen.evaluators.zoo import nearest
+def _how_to_go_on(session: "GameSession", game: str, opponent: str | None, side: str) -> str:
+    """The command that goes on with a game that is not over, if its moves are all there is to it."""
+    from tengen.games.position import Position
 
-    near = nearest(game)
-    return f"zero:zoo/{near.name}" if near else DEFAULT_OPPONENT
+    said = f"not over, {'XO'[session.position.to_move - 1]} to move."
+    start = session.variations[session.variations.root].position
+    if start != Position.start(start.game):
+        return said
+    again = ["play", game, *session.position.moves]
+    again += ["--opponent", opponent] if opponent is not None else []
+    again += ["--side", side] if side != "first" else []
+    return f"{said} Go on with: {command(*again)}"

@@ -55,6 +55,7 @@ class Zero(Mcts):
         if sims is not None and sims < 1:
             raise UserError(f"player 'zero': sims is 1 or more, got {sims}")
         network = open_network(path or _bundled(game), cast(Precision | None, precision), game)
+        network.check_plays(game)
         if path and (notice := network.notice(game)):
             notices.say_once(notice)
         simulations = sims or (SIMULATIONS if seconds is None else None)
