@@ -65,12 +65,12 @@ def test_multiply_adds_of_an_export_are_those_of_its_network() -> None:
     for name in ("anysize", "connect4"):
         net = nets.make(name, game).eval()
         planes = random_planes(game, 4)
-        assert residual.multiply_adds(to_onnx(net, planes)) == describe(net, planes).multiply_adds
+        assert residual.multiply_adds(to_onnx(net, planes), game) == describe(net, planes).multiply_adds
     cells, channels = 42, 64
     weights = residual.random_weights(game, channels, blocks=4)
     trunk = cells * 9 * (2 * channels + 8 * channels**2)
     heads = cells * channels * 3 + 2 * cells * 7 + cells * 64 + 64
-    assert residual.multiply_adds(residual.to_onnx(game, weights)) == trunk + heads
+    assert residual.multiply_adds(residual.to_onnx(game, weights), game) == trunk + heads
 
 
 # ---- what is measured
@@ -289,7 +289,9 @@ def test_a_trained_network_keeps_what_its_card_says(tmp_path: Path) -> None:
     network = bench.trained_network(str(tmp_path))
     assert network.data["fp32"] == data and network.planes == (0, 1, 3)
     assert (network.discount, network.c_scale) == (0.9, 0.3)
-    assert network.multiply_adds == residual.multiply_adds(data) and network.name.endswith("generation 7")
+    assert network.multiply_adds == residual.multiply_adds(
+        data, games.find("connect4")
+    ) and network.name.endswith("generation 7")
     settings = bench._settings(network, Effort(1, 1.0, 10, opening_plies=5))
     assert (settings.discount, settings.c_scale, settings.random_opening_plies) == (0.9, 0.3, 5)
     assert settings.full_share == 1

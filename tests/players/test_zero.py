@@ -1,6 +1,8 @@
 """A trained network as a player. The weights here are random: what it says is checked, not how well."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen import games, nets, players
+from tengen import games, nets, notices, players
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, hash_of
 from tengen.evaluators.network import Network, open_network
@@ -180,3 +182,37 @@ def test_a_file_that_is_no_network_of_the_game_is_refused(folder: Path, tmp_path
         with pytest.raises(UserError, match=r"net\.onnx is not a network for connect4: ") as error:
             zero(folder_with(tmp_path, folder, data, planes=seen))
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["gomoku13", "gomoku20", "standard15", "caro19", "mnk:rows=9,cols=12,k=5"])
+def test_one_network_plays_every_size_and_rule_without_pytorch(name: str) -> None:
+    """Four in a row and a free end: it completes the five, and expects to win."""
+    code = f"""
+import sys
+sys.modules["torch"] = sys.modules["onnx"] = None
+from tengen import games, players
+from tengen.games.position import Position
+game = games.find({name!r})
+position = Position.from_moves(game, "c3 c5 d3 e6 e3 g7 f3 h8")
+with players.find("zero:zoo/gomoku15:sims=32", game) as player:
+    choice = player.choose(position)
+print(game.moves.name(choice.action), choice.value)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    move, value = done.stdout.split()
+    assert move in ("b3", "g3") and float(value) == pytest.approx(0.97)
+    assert f"zoo/gomoku15 was trained for gomoku15 and plays {name}" in done.stderr
+
+
+def test_a_game_without_a_network_is_played_by_the_nearest_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(notices, "say_once", said.append)
+    for name in ("gomoku11", "gomoku9"):
+        game = games.find(name)
+        with players.find("zero:sims=8", game) as player:
+            assert player.choose(Position.start(game)).action >= 0
+    assert said == ["no network for gomoku11: playing with gomoku9's"]
+    with pytest.raises(UserError, match="no bundled network 'hex7', there are"):
+        players.find("zero:sims=8", games.find("hex7"))

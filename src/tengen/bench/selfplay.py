@@ -496,7 +496,7 @@ def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Can
     defaults = SelfPlay()
     return Candidate(
         name,
-        residual.multiply_adds(fp32),
+        residual.multiply_adds(fp32, game),
         {"fp32": fp32, "int8": to_int8(fp32, seen)},
         planes,
         defaults.discount,

@@ -170,7 +170,7 @@ class CachedEvaluator:
             self._gives_plies_left = found.plies_left is not None
             plies_left = found.values if found.plies_left is None else found.plies_left  # or anything: unread
             # 3. store them
-            self._store(num_misses, Evaluation(found.logits, found.values, plies_left))
+            self._store(num_misses, found.logits, found.values, plies_left)
             # 4. answer the rows that waited
             _answer(
                 count,
@@ -193,7 +193,7 @@ class CachedEvaluator:
             rows.plies_left[:count] if self._gives_plies_left else None,
         )
 
-    def _store(self, num_misses: int, found: Evaluation) -> None:
+    def _store(self, num_misses: int, logits: Floats, values: Floats, plies_left: Floats) -> None:
         room = min(self.capacity, self._num_rows + num_misses)
         if room > len(self._answers):
             grown = max(room, FIRST_ROWS, len(self._answers) * 3 // 2)
@@ -209,9 +209,9 @@ class CachedEvaluator:
                 self._rows.first_rows,
                 self._rows.keys,
                 self._rows.checks,
-                found.logits,
-                found.values,
-                found.plies_left,
+                logits,
+                values,
+                plies_left,
                 self._index,
                 self._num_buckets,
                 self._shift,
@@ -279,7 +279,7 @@ def first_of_bucket(key: np.uint64, num_buckets: int, shift: int) -> int:
     """Scales the key's low 32 bits to the number of buckets: the lowest of eight keys has small high bits.
     Of a smaller index, a bucket stands for 2^shift of these."""
     bucket = (key & np.uint64(0xFFFFFFFF)) * np.uint64(num_buckets) >> np.uint64(32)
-    return WAYS * (np.int64(bucket) >> shift)  # type: ignore[no-any-return]  # Numba's int() stays unsigned
+    return WAYS * (np.int64(bucket) >> shift)  # type: ignore[return-value]  # Numba's int() stays unsigned
 
 
 @njit(cache=True, nogil=True)

@@ -5,9 +5,9 @@
     thread 3 ── rows ──►  waits                                         ├─ one call     ──►  their rows each
     thread 4 ── rows ──►  waits                                         ┘
 
-As many calls run at the same time as there are processors: one call uses one of them. Whoever finishes a call
-wakes the first who waits, and that one runs the next call, with the rows of all who wait. So no thread belongs
-to the network, and a search that is alone never waits.
+As many calls run at the same time as there are processors: one call uses one of them. Whoever finishes a
+call wakes the first who waits, and that one runs the next call, with the rows of all who wait. So no thread
+belongs to the network, and a search that is alone never waits.
 """
 
 import os

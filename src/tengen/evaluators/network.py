@@ -143,9 +143,9 @@ _opening = threading.Lock()
 def open_network(path: str | Path, precision: Precision | None = None, game: Game | None = None) -> Network:
     """The network of a path: zoo/connect4, a run (runs/c4), or a folder with card.json and net.onnx.
 
-    Without a precision, the one on its card, if that works on this machine (precision.py). Opened twice, it is
-    the same object with the same session, as long as somebody has it. `game`: the one it was trained for, if
-    that is not registered.
+    Without a precision, the one on its card, if that works on this machine (precision.py). Opened twice, it
+    is the same object with the same session, as long as somebody has it. `game`: the one it was trained for,
+    if that is not registered.
     """
     folder = find_network(str(path))
     card = read_card(folder)

@@ -13,8 +13,8 @@ def new_session(
     """A session on the CPU, for boards of rows × columns.
 
     A network that leaves its height and width free is fixed to the board, and then ONNX Runtime optimises it
-    like one that was exported for that board: the same answers, bit for bit, at the same speed (left free, fp32
-    is up to 6 % slower). A network that was exported for one board ignores it.
+    like one that was exported for that board: the same answers, bit for bit, at the same speed (left free,
+    fp32 is up to 6 % slower). A network that was exported for one board ignores it.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
