@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from tengen.arena.duel import play_duel
 
 from tengen import games, players
-from tengen.arena.duel import play_duel
 from tengen.games.position import Position
 
 GAME = games.find("tictactoe")
