@@ -7,6 +7,7 @@ from tengen.arena import reference
 from tengen.evaluators.card import Precision, read_card, read_onnx
 from tengen.evaluators.zoo import ZOO, bundled
 from tengen.games.position import Position
+from tengen.workers.local import LocalWorkers
 
 NAMES = bundled()
 PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
@@ -43,7 +44,7 @@ def test_connect4_is_as_strong_as_its_card_says() -> None:
     """The network alone, on the positions that its card's figure is of."""
     said = read_card(ZOO / "connect4").strength["alone"]
     positions = reference.read(reference.OWN_SET)[: said["perfect"]["n"]]
-    with players.find("zero:zoo/connect4:sims=1", games.find("connect4")) as player:
-        score = reference.score(reference.ask(player, positions))
+    with LocalWorkers(1) as run_tasks:
+        score = reference.score(reference.ask("zero:zoo/connect4:sims=1", positions, run_tasks))
     for measured, card in ((score.perfect, said["perfect"]), (score.good, said["good"])):
         assert abs(measured.rate - card["rate"]) <= 0.02, "int8 and fp32 differ in a few positions"

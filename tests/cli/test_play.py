@@ -17,35 +17,32 @@ from tengen import players
 from tengen.cli import play
 from tengen.errors import UserError
 from tengen.games.position import Position
-from tengen.players.decision import Decision
+from tengen.players.decision import Decider
 from tengen.players.human import Human
 from tengen.players.limit import Limit
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.terminal_game import Terminal
 
 app = typer.Typer()
 app.command()(play.play)
 
 
-class Simple(Player):
+class Simple(Decider):
     """Plays the first legal action, and says what it thinks of it."""
 
     summary = "for tests"
 
-    def begin(self, position: Position, limit: Limit) -> Decision:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         actions = position.legal_actions
-        return Decision(position, lambda: Choice(actions[0], 0.25, tuple(actions[:2]), "one look"))
+        return Choice(actions[0], 0.25, tuple(actions[:2]), "one look")
 
 
-class Broken(Player):
+class Broken(Decider):
     """Cannot move."""
 
     summary = "for tests"
 
-    def prepare(self, limit: Limit | None = None) -> None:
-        pass
-
-    def begin(self, position: Position, limit: Limit) -> Decision:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         raise PlayerFailedError("it hurts")
 
 

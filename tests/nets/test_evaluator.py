@@ -21,7 +21,7 @@ from tengen.nets.checkpoint import load_net
 from tengen.nets.evaluator import TorchEvaluator, find_device
 from tengen.nets.export import to_onnx
 from tengen.nets.net import Net, Output
-from tengen.training.config import Learner as Settings
+from tengen.training.config import LearnerConfig
 from tengen.training.learner import Learner
 from tests.nets.test_nets import trained_a_little
 
@@ -178,9 +178,9 @@ def test_devices_that_are_not_there_are_refused(
 def make_checkpoint(folder: Path) -> Learner:
     """As a run does it, of a learner whose average is not what it learns with."""
     game = games.find("othello6")
-    learner = Learner(game, nets.make("anysize", game, WDL, seed=3), Settings())
+    learner = Learner(game, nets.make("anysize", game, WDL, seed=3), LearnerConfig())
     trained_a_little(learner.player, random_planes(game, 64))
-    learner.save(folder / "weights.safetensors")
+    (folder / "weights.safetensors").write_bytes(learner.to_bytes())
     card = Card("othello6", {"name": "anysize"} | WDL, learner.player.planes, 3, 0.99, "fp32")
     (folder / "card.json").write_text(card.to_text())
     return learner

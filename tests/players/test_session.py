@@ -8,13 +8,14 @@ import pytest
 from tengen.errors import UserError
 from tengen.games import records
 from tengen.games.position import Position
+from tengen.players.decision import Decider
 from tengen.players.ending import Ending
 from tengen.players.limit import Clock, Limit
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.session import GameSession
 
 
-class Scripted(Player):
+class Scripted(Decider):
     """Plays the first legal action; notes what it was asked, and lets a watch run while it thinks."""
 
     summary = "for tests"
@@ -22,11 +23,11 @@ class Scripted(Player):
     def __init__(self, name: str = "tictactoe", watch: "Watch | None" = None, takes: float = 0.0) -> None:
         super().__init__(Position.start(name).game)
         self.seeds: list[int] = []
-        self.limits: list[Limit | None] = []
+        self.limits: list[Limit] = []
         self.num_prepared = 0
         self._watch, self._takes = watch, takes
 
-    def prepare(self) -> None:
+    def prepare(self, limit: Limit | None = None) -> None:
         self.num_prepared += 1
         if self._watch:
             self._watch.now += 100.0
@@ -34,7 +35,7 @@ class Scripted(Player):
     def new_game(self, seed: int) -> None:
         self.seeds.append(seed)
 
-    def choose(self, position: Position, limit: Limit | None = None) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         self.limits.append(limit)
         if self._watch:
             self._watch.now += self._takes
@@ -42,12 +43,12 @@ class Scripted(Player):
 
 
 class Broken(Scripted):
-    def choose(self, position: Position, limit: Limit | None = None) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         raise PlayerFailedError("it hurts")
 
 
 class Cheating(Scripted):
-    def choose(self, position: Position, limit: Limit | None = None) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         return Choice(0)
 
 

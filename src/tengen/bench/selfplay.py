@@ -12,8 +12,8 @@ of the memory and the clock. Only the step from one process to two is measured b
 
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from tengen import files, nets
+from tengen import nets
 from tengen.bench import residual
 from tengen.bench.peer import Peer
 from tengen.bench.search import position_after
 from tengen.errors import UserError
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import FILES, Card, Precision, hash_of, read_card, read_onnx
+from tengen.evaluators.card import Card, Precision, hash_of, read_card, read_onnx
 from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.evaluators.gathering import Answers
 from tengen.evaluators.network import Network
@@ -36,10 +36,11 @@ from tengen.evaluators.zoo import find_network
 from tengen.games import find
 from tengen.games.game import Game, Mask, Planes, State
 from tengen.nets.export import to_int8, to_onnx
-from tengen.training.config import SelfPlay
+from tengen.training.checkpoint import Checkpoint
+from tengen.training.config import SelfPlayConfig
 from tengen.training.selfplay import play_shard
-from tengen.training.shards import SelfPlayWork, ShardTask
-from tengen.workers.local import Pool
+from tengen.training.shards import SelfPlay, ShardTask
+from tengen.workers.local import LocalWorkers
 
 SIMULATIONS = 32  # of every move
 PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
@@ -276,7 +277,7 @@ class Way:
         network: Candidate,
         precision: Precision,
         is_cached: bool,
-        settings: SelfPlay,
+        settings: SelfPlayConfig,
         num_games: int,
     ) -> None:
         self.name = f"{precision}, cache" if is_cached else precision
@@ -378,19 +379,14 @@ def scale(network: Candidate, effort: Effort, show: Show) -> Scaling:
     """Two shards, as in training, by one process and by two, in turns; seconds by the clock on the wall."""
     seconds: dict[int, list[float]] = {1: [], 2: []}
     shares = []
-    with tempfile.TemporaryDirectory() as name, ExitStack() as open_pools:
-        folder = Path(name)
-        _save(network, folder)
-        work = TimedWork("connect4", _settings(network, effort))
-        pools = {count: open_pools.enter_context(Pool(work, count)) for count in seconds}
+    work = TimedWork(SelfPlay("connect4", _settings(network, effort), _checkpoint(network)))
+    with ExitStack() as stack:
+        pools = {count: stack.enter_context(LocalWorkers(count)) for count in seconds}
 
         def play(count: int, simulations: int, games: int, seed: int) -> float:
             """Processor seconds."""
-            tasks = [
-                ShardTask(folder, "int8", simulations, games, (seed, shard), folder / f"{shard}.safetensors")
-                for shard in (0, 1)
-            ]
-            return sum(float(worked["seconds"]) for _, worked in pools[count].run(tasks))
+            tasks = [ShardTask(0, shard, games, simulations, (seed, shard)) for shard in (0, 1)]
+            return sum(worked for _, worked in pools[count](work, tasks))
 
         for count in pools:
             play(count, simulations=1, games=2, seed=0)  # compiles
@@ -406,20 +402,27 @@ def scale(network: Candidate, effort: Effort, show: Show) -> Scaling:
     return Scaling(median(seconds[1]), median(seconds[2]), ratio, median(shares))
 
 
-class TimedWork(SelfPlayWork):
-    """Tells how long the processor worked on a shard."""
+@dataclass(frozen=True)
+class TimedWork:
+    """Work: how long the processor works on a shard."""
 
-    def __call__(self, task: ShardTask) -> dict[str, Any]:
-        began = time.process_time()
-        super().__call__(task)
-        return {"seconds": time.process_time() - began}
+    work: SelfPlay
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[ShardTask], float]]:
+        with self.work.open() as play:
+
+            def timed(task: ShardTask) -> float:
+                began = time.process_time()
+                play(task)
+                return time.process_time() - began
+
+            yield timed
 
 
-def _save(network: Candidate, folder: Path) -> None:
-    """As a checkpoint."""
-    for precision, data in network.data.items():
-        files.write_bytes(folder / FILES[precision], data)
-    files.write_text(folder / "card.json", network.card(find("connect4"), "int8").to_text())
+def _checkpoint(network: Candidate) -> Checkpoint:
+    """To play in int8."""
+    return Checkpoint(network.card(find("connect4"), "int8"), network.data)
 
 
 # ---- AlphaZero_Gomoku's network and settings
@@ -431,7 +434,7 @@ def alphazero_gomoku(effort: Effort, show: Show) -> list[AlphaZeroGomokuRate]:
     net = nets.make("gomoku", game)
     data = to_onnx(net, random_planes(game, 64))
     network = _network("gomoku", game, data, net.planes)
-    settings = SelfPlay(
+    settings = SelfPlayConfig(
         search="puct",
         simulations=ALPHAZERO_GOMOKU_SIMULATIONS,
         full_share=1.0,
@@ -493,7 +496,7 @@ def trained_network(path: str) -> Candidate:
 
 def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Candidate:
     seen = np.ascontiguousarray(random_planes(game, CALIBRATION)[:, planes])
-    defaults = SelfPlay()
+    defaults = SelfPlayConfig()
     return Candidate(
         name,
         residual.multiply_adds(fp32, game),
@@ -504,9 +507,9 @@ def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Can
     )
 
 
-def _settings(network: Candidate, effort: Effort) -> SelfPlay:
+def _settings(network: Candidate, effort: Effort) -> SelfPlayConfig:
     """Those of training, with the same number of simulations for every move."""
-    return SelfPlay(
+    return SelfPlayConfig(
         simulations=SIMULATIONS,
         full_share=1.0,
         random_opening_plies=effort.opening_plies,

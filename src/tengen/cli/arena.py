@@ -12,8 +12,9 @@ from tengen.cli.progress import progress
 
 if TYPE_CHECKING:
     from tengen.arena.openings import Openings
-    from tengen.arena.referee import PlayedGame
+    from tengen.arena.played import PlayedGame
     from tengen.games.game import Game
+    from tengen.workers.local import LocalWorkers
 
 GameName = Annotated[str, typer.Argument(help="A game.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed plays the same games.")]
@@ -22,7 +23,8 @@ OpeningPlies = Annotated[
     typer.Option(min=0, max=100, help="Random moves at the start, each opening with both colours; 0: none."),
 ]
 OpeningFile = Annotated[
-    Path | None, typer.Option("--openings", metavar="FILE", help="Openings to play: a list of moves a line.")
+    Path | None,
+    typer.Option("--openings", metavar="FILE", help="Openings to play: a list of moves per line."),
 ]
 Undecided = Annotated[
     int,
@@ -30,7 +32,7 @@ Undecided = Annotated[
         min=0, max=10_000_000, help="Leave out openings whose result UCT can prove with so many simulations."
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; left out, one a core.")]
+Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; left out, one per core.")]
 Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Keep the games here; the same command goes on where it stopped."),
@@ -44,10 +46,11 @@ def openings(game: "Game", seed: int, plies: int | None, file: Path | None, unde
     return Openings(game, seed, plies, file, undecided)
 
 
-def processes(workers: int | None) -> int:
-    from tengen.workers.local import available_cores
+def local_workers(workers: int | None) -> "LocalWorkers":
+    """So many processes on this machine, or one per core; they end with a with statement."""
+    from tengen.workers.local import LocalWorkers, available_cores
 
-    return workers or available_cores()
+    return LocalWorkers(workers or available_cores())
 
 
 def watch(

@@ -24,8 +24,8 @@ def match(
     """Play a match: score and Elo of A against B with 95 % intervals, each opening with both colours."""
     from tengen import games
     from tengen.arena.match import Match, Tally, match_games, match_result, tally
-    from tengen.arena.referee import PlayedGame
-    from tengen.cli.arena import openings, processes, watch
+    from tengen.arena.played import PlayedGame
+    from tengen.cli.arena import local_workers, openings, watch
 
     rules = games.find(game)
     pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file, undecided))
@@ -34,7 +34,8 @@ def match(
         now: Tally = tally(iter(played))
         return f"+{now.wins} ={now.draws} -{now.losses}"
 
-    played, code = watch(match_games(pairing, num_games, processes(workers), out), num_games, status)
+    with local_workers(workers) as run_tasks:
+        played, code = watch(match_games(pairing, num_games, run_tasks, out), num_games, status)
     result = match_result(pairing, played)
     print(json.dumps(result.to_json()) if as_json else result.to_text())
     raise typer.Exit(code)

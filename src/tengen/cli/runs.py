@@ -16,7 +16,7 @@ from tengen.command_line import command
 from tengen.errors import UserError
 
 if TYPE_CHECKING:
-    from tengen.training.config import Network
+    from tengen.training.config import NetworkConfig
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -159,7 +159,7 @@ def plain(name: str) -> str:
     return name
 
 
-def network_text(network: "Network") -> str:
+def network_text(network: "NetworkConfig") -> str:
     """anysize 48×5"""
     return (
         f"{network.name} {network.channels}×{network.blocks}" if network.name == "anysize" else network.name

@@ -11,7 +11,7 @@ from tengen.command_line import command
 from tengen.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
-    from tengen.training.config import Config, Length
+    from tengen.training.config import Config, LengthConfig
     from tengen.training.run import Run
     from tengen.training.watch import Watcher
 
@@ -38,9 +38,9 @@ def train(
         str | None,
         typer.Option(metavar="NAME", help="Go on with a run to the end it was given, or to a new one."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; without, one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; without, one per core.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The same seed, the same run; without, 0.")] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="A line a generation, in a terminal too.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="A line per generation, in a terminal too.")] = False,
 ) -> None:
     """Train a network from random weights and the rules alone."""
     if not can_train():
@@ -114,12 +114,10 @@ def can_train() -> bool:
 def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> None:
     """Goes on with a run, and shows it."""
     from tengen.training.coach import train as coach
-    from tengen.training.gradients import GradientWork
     from tengen.training.lock import locked
-    from tengen.training.run import arguments_of
-    from tengen.training.shards import SelfPlayWork
     from tengen.training.watch import Watchers
-    from tengen.workers.local import Pool, WorkerDiedError, available_cores, signals_insist
+    from tengen.workers.local import LocalWorkers, available_cores, reraise_swallowed_signals
+    from tengen.workers.tasks import WorkerDiedError
 
     config = run.config
     resuming = command("train", "--resume", run.folder.name)
@@ -133,13 +131,9 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
             f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} goes on", file=sys.stderr
         )
     try:
-        with locked(run.folder), signals_insist(), ExitStack() as stack:
-            processes = workers or available_cores()
-            selfplay = SelfPlayWork(config.game, config.selfplay)
-            gradients = GradientWork(config.game, config.network.name, arguments_of(config))
-            players = stack.enter_context(Pool(selfplay, processes))
-            learners = stack.enter_context(Pool(gradients, min(processes, config.learner.parts)))
-            coach(run, players.run, learners.run, Watchers(*_watchers(run, is_live, stack)))
+        with locked(run.folder), reraise_swallowed_signals(), ExitStack() as stack:
+            run_tasks = stack.enter_context(LocalWorkers(workers or available_cores()))
+            coach(run, run_tasks, Watchers(*_watchers(run, is_live, stack)))
     except KeyboardInterrupt:
         print(
             f"tengen: stopped in generation {max(1, run.generation + 1)}, {resuming} goes on", file=sys.stderr
@@ -171,7 +165,7 @@ def _watchers(run: "Run", is_live: bool, stack: ExitStack) -> "list[Watcher]":
     return watchers
 
 
-def _more(length: "Length") -> list[str]:
+def _more(length: "LengthConfig") -> list[str]:
     """The options for a run that is twice as long."""
     limits = ["--minutes", f"{2 * length.minutes:g}"] if length.minutes else []
     return limits + (["--generations", f"{2 * length.generations}"] if length.generations else [])

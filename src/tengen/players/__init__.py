@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from collections.abc import Callable
 from importlib import import_module
 
 from tengen.errors import UserError
@@ -72,7 +73,8 @@ def find(spec: str, game: Game) -> Player:
             hint = renamed or did_you_mean(key, parameters) or ": " + takes
             raise UserError(f"player '{name}' has no setting '{key}'{hint}")
         settings[key] = _value(name, key, text, parameters[key].annotation)
-    return kind(game, **settings)
+    make: Callable[..., Player] = kind
+    return make(game, **settings)
 
 
 def opponent(game: Game) -> str:

@@ -1,10 +1,28 @@
-"""Thinking that is over after one step: players that look once, people, and outside engines."""
+"""Players that decide in one step: those that look once, people, and outside engines."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 from tengen.games.position import Position
-from tengen.players.player import Choice, Thinking
+from tengen.players.limit import Limit
+from tengen.players.player import Choice, Player, Thinking
 from tengen.search.snapshot import MoveInfo, Snapshot
+
+
+class Decider(Player):
+    """A player that cannot be stopped in the middle of a decision, and has nothing to show before it."""
+
+    obeys = ("simulations", "nodes", "depth")
+
+    def prepare(self, limit: Limit | None = None) -> None:
+        """Nothing: whoever needs more says so."""
+
+    @abstractmethod
+    def decide(self, position: Position, limit: Limit) -> Choice:
+        """A move in a position that is not over."""
+
+    def begin(self, position: Position, limit: Limit) -> Thinking:
+        return Decision(position, lambda: self.decide(position, limit))
 
 
 class Decision(Thinking):

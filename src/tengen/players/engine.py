@@ -34,9 +34,9 @@ from tengen.errors import UserError
 from tengen.games import mnk
 from tengen.games.game import Game
 from tengen.games.position import Position
-from tengen.players.decision import Decision
+from tengen.players.decision import Decider
 from tengen.players.limit import Limit
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.player import Choice, PlayerFailedError
 
 RULE_NUMBERS = {"freestyle": 0, "standard": 1, "renju": 4, "caro": 8, "caro-exact": 9}
 UNLIMITED_MS = 2147483647
@@ -56,7 +56,7 @@ REMARK = re.compile(r"(?i)(MESSAGE|DEBUG|ERROR|UNKNOWN)\b")  # before a move eve
 NAME = re.compile(r'(?i)\bname\s*=\s*"([^"]+)"')
 
 
-class Engine(Player):
+class Engine(Decider):
     """One process, from the first move asked for until close."""
 
     summary = "an outside Gomocup engine (cmd=./pbrain-x, before it: seconds=1, match, memory=350)"
@@ -91,10 +91,7 @@ class Engine(Player):
         """Starts the engine, which loads what it needs, and tells it of the game."""
         self._ready()
 
-    def begin(self, position: Position, limit: Limit) -> Decision:
-        return Decision(position, lambda: self._ask(position, limit))
-
-    def _ask(self, position: Position, limit: Limit) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         """Has the engine move. It is told the time of a move and what is left on its clock."""
         turn, left = self._seconds, self._left
         if limit.is_timed:

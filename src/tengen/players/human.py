@@ -3,13 +3,13 @@
 from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
-from tengen.players.decision import Decision
+from tengen.players.decision import Decider
 from tengen.players.limit import Limit
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.terminal_game import Terminal
 
 
-class Human(Player):
+class Human(Decider):
     """Asks for moves until a legal one is typed."""
 
     summary = "a person at the keyboard"
@@ -18,13 +18,7 @@ class Human(Player):
         super().__init__(game)
         self._terminal = Terminal()
 
-    def prepare(self, limit: Limit | None = None) -> None:
-        """Nothing: a person is not asked before it is their turn."""
-
-    def begin(self, position: Position, limit: Limit) -> Decision:
-        return Decision(position, lambda: self._ask(position))
-
-    def _ask(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         self._terminal.show(position)
         while (line := self._terminal.ask()) is not None:
             try:

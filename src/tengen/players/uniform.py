@@ -4,12 +4,12 @@ import numpy as np
 
 from tengen.games.game import Game
 from tengen.games.position import Position
-from tengen.players.decision import Decision
+from tengen.players.decision import Decider
 from tengen.players.limit import Limit
-from tengen.players.player import Choice, Player
+from tengen.players.player import Choice
 
 
-class Uniform(Player):
+class Uniform(Decider):
     """Random moves."""
 
     summary = "random legal moves"
@@ -21,5 +21,5 @@ class Uniform(Player):
     def new_game(self, seed: int) -> None:
         self._random = np.random.default_rng(seed)
 
-    def begin(self, position: Position, limit: Limit) -> Decision:
-        return Decision(position, lambda: Choice(int(self._random.choice(position.legal_actions))))
+    def decide(self, position: Position, limit: Limit) -> Choice:
+        return Choice(int(self._random.choice(position.legal_actions)))
