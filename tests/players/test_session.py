@@ -11,7 +11,7 @@ from tengen.games.position import Position
 from tengen.players.decision import Decider
 from tengen.players.ending import Ending
 from tengen.players.limit import Clock, Limit
-from tengen.players.player import Choice, PlayerFailedError
+from tengen.players.player import Choice, Player, PlayerFailedError
 from tengen.players.session import GameSession
 
 
@@ -154,7 +154,7 @@ def test_a_player_gets_the_limit_of_its_move() -> None:
     session.reply()
     session.play("c1")
     session.reply(Limit(simulations=5))
-    assert player.limits == [None, Limit(simulations=5)]
+    assert player.limits == [Limit(), Limit(simulations=5)]
 
 
 @pytest.mark.parametrize(
