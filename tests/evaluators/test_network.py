@@ -4,6 +4,7 @@ import gc
 import shutil
 import threading
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +13,19 @@ import pytest
 
 from tengen import games
 from tengen.errors import UserError
+from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.card import Precision, read_card
 from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.evaluators.family import planes_for
+from tengen.evaluators.gathering import Answers, Gathering
 from tengen.evaluators.network import Network, open_network
+from tengen.evaluators.onnx import OnnxEvaluator
 from tengen.evaluators.zoo import ZOO, find_network, nearest
-from tengen.games.game import Game, Mask, State
+from tengen.games.game import Game, Mask, Planes, State
 from tengen.nets.checkpoint import load_net
 from tengen.nets.evaluator import TorchEvaluator, find_device
+from tengen.search.mcts import Search
+from tengen.search.puct import Puct
 from tests.evaluators.fakes import assert_same, legal_actions, positions
 from tests.evaluators.test_gathering import in_threads
 
@@ -112,6 +118,35 @@ def test_evaluators_share_the_network_and_nothing_else() -> None:
     assert_same(asked(one, states, legal), first)
     assert one.alone.hits == hits
     assert 0 < one.memory < 1 << 20 and network.evaluator(CONNECT4, memory=1 << 16).alone.capacity < 1000
+
+
+def test_searches_that_share_a_network_find_what_each_finds_alone() -> None:
+    """With a network whose rows do not depend on the batch, every visit and value is the same."""
+    weights = np.random.default_rng(1).integers(1, 10_007, (4 * 42, 9))
+
+    def run(planes: Planes) -> Answers:
+        numbers = planes.reshape(len(planes), -1).astype(np.int64) @ weights % 10_007
+        answers = (numbers / 10_007 - 0.5).astype(np.float32)
+        return [answers[:, :7].copy(), answers[:, 7].copy(), answers[:, 8].copy()]
+
+    starts = positions(CONNECT4, 200)[::8]
+
+    def searched(shared: Callable[[Planes], Answers], state: State) -> tuple[list[int], list[float]]:
+        cache = CachedEvaluator(OnnxEvaluator(CONNECT4, (0, 1, 2, 3), shared), CONNECT4, memory=1 << 20)
+        search = Search(CONNECT4, cache, Puct(), max_simulations=400, leaves_per_round=8)
+        search.begin(state[None])
+        search.run(400)
+        found = search.result()
+        return found.visits[0].tolist(), found.values.tolist()
+
+    alone = [searched(run, state) for state in starts]
+    gathering = Gathering(run)
+
+    def search(number: int) -> None:
+        for i in np.random.default_rng(number).permutation(len(starts)):
+            assert searched(gathering, starts[i]) == alone[i]
+
+    assert in_threads(8, search) == []
 
 
 # ---- every size
