@@ -98,7 +98,7 @@ def test_two_persons_share_the_keyboard() -> None:
 
 
 def test_two_persons_ask_somebody_else_for_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(play, "_usual", lambda game: "simple")
+    monkeypatch.setattr(players, "opponent", lambda game: "simple")
     assert "hint: a3\n" in conversation("tictactoe", "--opponent", "human", typed="hint / quit")
 
 

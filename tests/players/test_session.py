@@ -353,7 +353,7 @@ def test_the_adviser_is_made_once_and_only_if_asked() -> None:
     session.hint(Limit(seconds=1.0))
     session.hint()
     assert len(made) == 1 and isinstance(made[0], Scripted)
-    assert made[0].limits == [Limit(seconds=1.0), None]
+    assert made[0].limits == [Limit(seconds=1.0), Limit()]
 
 
 def test_without_an_adviser_there_is_no_advice() -> None:

@@ -56,8 +56,10 @@ MISTAKES = [
     (["connect4", "1212121"], "nothing to analyse: the game is over, first player wins"),
     (["connect4", "--search", "gumbel", "--seconds", "1"],
      "gumbel plans all its simulations ahead: give it --sims, or use --search puct"),
-    (["connect4", "--search", "uct", "--live"],
-     "--live, --tree and --net are for --search puct (--tree and --net also for gumbel)"),
+    (["connect4", "--search", "uct", "--tree", "2"],
+     "--evaluator and --tree are for --search puct and gumbel: uct has its own rollouts"),
+    (["connect4", "--player", "uct", "--search", "puct"],
+     "--search and --evaluator are for a bare search: leave them out with --player"),
 ]  # fmt: skip
 
 

@@ -258,7 +258,7 @@ Child = tuple[int, int, float, int, int]
 )
 def test_best_move(children: list[Child], action: int) -> None:
     for order in (children, children[::-1]):
-        found = uct._result(TICTACTOE, hand_made(order), simulations=20)
+        found = uct._result(TICTACTOE, hand_made(order), used=len(order) + 1, simulations=20)
         assert found.action == action
         for child, visits, value_sum, proven, distance in children:
             assert (found.visits[child], found.proven[child]) == (visits, proven)
@@ -268,9 +268,9 @@ def test_best_move(children: list[Child], action: int) -> None:
 
 def test_untried_move_is_better_than_proven_loss() -> None:
     tree = hand_made([(0, 1, -1.0, LOSS, 0)])
-    assert uct._result(TICTACTOE, tree, simulations=1).action == 0
+    assert uct._result(TICTACTOE, tree, used=2, simulations=1).action == 0
     tree.num_untried[0], tree.untried[0, 0] = 1, 7
-    found = uct._result(TICTACTOE, tree, simulations=1)
+    found = uct._result(TICTACTOE, tree, used=2, simulations=1)
     assert found.action == 7 and found.principal_variation == [7]
 
 

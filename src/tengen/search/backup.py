@@ -18,13 +18,15 @@ from tengen.search.tree import (
     WIN,
     Array,
     Floats,
-    Int16s,
     Int32s,
     Nodes,
     Slots,
     Trees,
+    inlined,
     kernel,
 )
+
+NO_LOGITS, NO_VALUES = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)  # where nothing was evaluated
 
 
 def back_up(
@@ -34,71 +36,71 @@ def back_up(
 
     Returns whether the result of a root has been proven.
     """
-    nodes = trees.nodes
-    if evaluation is not None:
-        _store(
-            count,
-            slots.waiting,
-            slots.legal,
-            evaluation.logits,
-            evaluation.values,
-            nodes.priors,
-            nodes.values,
-            nodes.num_legal,
-            nodes.best_action,
-            nodes.best_prior,
-        )
-    return _back_up(slots.per_tree, virtual_loss, trees.powers, slots.leaves, slots.is_new, *nodes)
+    logits, values = (NO_LOGITS, NO_VALUES) if evaluation is None else (evaluation.logits, evaluation.values)
+    return _back_up(
+        count,
+        slots.per_tree,
+        virtual_loss,
+        trees.powers,
+        slots.leaves,
+        slots.is_new,
+        slots.waiting,
+        slots.legal,
+        logits,
+        values,
+        *trees.nodes,
+    )
 
 
-@kernel
-def _store(
-    count: int,
-    waiting: Int32s,
-    legal: Mask,
-    logits: Floats,
-    new_values: Floats,
-    priors: Floats,
-    values: Floats,
-    num_legal: Int16s,
-    best_action: Int16s,
-    best_prior: Floats,
-) -> None:
-    """Priors are the softmax of the logits of the legal actions. Without branches, loops are vectorised."""
+@inlined
+def store(nodes: Nodes, leaf: int, legal: Mask, logits: Floats) -> None:
+    """Gives a leaf its priors: the softmax of the logits of the legal actions."""
+    # Without branches, loops are vectorised.
+    priors = nodes.priors
     num_actions = priors.shape[1]
-    for i in range(count):
-        leaf = max(0, waiting[i])
-        values[leaf] = new_values[i]
-        peak = LOWEST
-        for a in range(num_actions):
-            logit = logits[i, a]
-            peak = max(peak, logit if legal[i, a] else LOWEST)
-        total = np.float32(0.0)
-        for a in range(num_actions):
-            # A legal move keeps a little: 0 would mean illegal, and the move would never be found.
-            weight = max(exp(logits[i, a] - peak), np.float32(1e-9))
-            weight = weight if legal[i, a] else np.float32(0.0)
-            priors[leaf, a] = weight
-            total += weight
-        number = 0
-        for a in range(num_actions):
-            number += legal[i, a]
-        best = 0  # the weight of the highest logit is exp(0), exactly 1
-        while best < num_actions - 1 and priors[leaf, best] < np.float32(1.0):
-            best += 1
-        scale = np.float32(1.0) / total
-        for a in range(num_actions):
-            priors[leaf, a] *= scale
-        num_legal[leaf] = number
-        best_action[leaf] = best
-        best_prior[leaf] = priors[leaf, best]
+    peak = LOWEST
+    for a in range(num_actions):
+        peak = max(peak, logits[a] if legal[a] else LOWEST)
+    total = np.float32(0.0)
+    for a in range(num_actions):
+        # A legal move keeps a little: 0 would mean illegal, and the move would never be found.
+        weight = max(exp(logits[a] - peak), np.float32(1e-9))
+        weight = weight if legal[a] else np.float32(0.0)
+        priors[leaf, a] = weight
+        total += weight
+    number = 0
+    for a in range(num_actions):
+        number += legal[a]
+    best = 0  # the weight of the highest logit is exp(0), exactly 1
+    while best < num_actions - 1 and priors[leaf, best] < np.float32(1.0):
+        best += 1
+    scale = np.float32(1.0) / total
+    for a in range(num_actions):
+        priors[leaf, a] *= scale
+    nodes.num_legal[leaf] = number
+    nodes.best_action[leaf] = best
+    nodes.best_prior[leaf] = priors[leaf, best]
 
 
 @kernel
 def _back_up(
-    per_tree: int, virtual_loss: float, powers: Floats, leaves: Int32s, is_new: Mask, *arrays: Array
+    count: int,
+    per_tree: int,
+    virtual_loss: float,
+    powers: Floats,
+    leaves: Int32s,
+    is_new: Mask,
+    waiting: Int32s,
+    legal: Mask,
+    logits: Floats,
+    values: Floats,
+    *arrays: Array,
 ) -> bool:
     nodes = Nodes(*arrays)
+    for i in range(count):
+        leaf = max(0, waiting[i])
+        nodes.values[leaf] = values[i]
+        store(nodes, leaf, legal[i], logits[i])
     to_move, proven, distance = nodes.to_move, nodes.proven, nodes.distance
     visits, value_sums = nodes.visits, nodes.value_sums
     visit = 1

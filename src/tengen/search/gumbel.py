@@ -12,14 +12,14 @@ where an unvisited action is taken to be worth v_mix, a mean of the evaluator's 
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from tengen.errors import UserError
 from tengen.games.game import Mask
 from tengen.search.edges import add_child, exp
-from tengen.search.result import Result, read_roots
+from tengen.search.result import Result, read_roots, root_log_priors
 from tengen.search.tree import (
     LOWEST,
     NONE,
@@ -60,23 +60,27 @@ class Gumbel:
             raise UserError(
                 "Gumbel search shares out its simulations beforehand: give their number, or use PUCT"
             )
-        return choose_candidates(self, trees, num_simulations, random)
+        return make_plan(self, trees, num_simulations, random)
+
+
+class Candidates(NamedTuple):
+    """The k actions of each root that share its simulations. Kernels take the arrays in this order."""
+
+    actions: Int16s  # [B, k]; those after `counts` do not count
+    counts: Int16s  # [B], how many there are
+    scores: Floats  # [B, k], g(a) + log P(a)
+    nodes: Int32s  # [B, k], the child of each; NONE until it is visited
+    kept_visits: Int32s  # [B, k], which that child had before the plan, in a tree kept from the last move
 
 
 @dataclass(frozen=True)
 class GumbelPlan:
-    """What is decided at the roots before the search: k candidates of each, and who is visited when."""
+    """What is decided at the roots before the search: the candidates, and who is visited when."""
 
     settings: Gumbel
     trees: Trees
-    candidates: Int16s  # [B, k], actions; those after `num_candidates` do not count
-    num_candidates: Int16s  # [B]
-    scores: Floats  # [B, k], g(a) + log P(a)
-    nodes: Int32s  # [B, k], the child of each candidate; NONE until it is visited
-    kept_visits: Int32s  # [B, k], which that child had before the plan, in a tree kept from the last move
-    schedule: (
-        Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[num_candidates, t] new visits
-    )
+    candidates: Candidates
+    schedule: Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[counts, t] new visits
     log_priors: Floats  # [B, A], LOWEST where illegal
     scratch: Floats  # [3, A]
 
@@ -88,12 +92,8 @@ class GumbelPlan:
             self.settings.c_visit,
             self.settings.c_scale,
             self.scratch,
-            self.candidates,
-            self.num_candidates,
-            self.scores,
-            self.nodes,
-            self.kept_visits,
             self.schedule,
+            *self.candidates,
             self.trees.used,
             slots.leaves,
             slots.is_new,
@@ -102,14 +102,14 @@ class GumbelPlan:
 
     def improve(self, result: Result) -> None:
         """Gives the roots that are not proven Gumbel's policy and action."""
-        settings, values = self.settings, self.trees.nodes.values[self.trees.roots]
+        settings, roots = self.settings, self.trees.roots
         _improve(
-            settings.c_visit, settings.c_scale, values, result.visits, result.q, result.root_proven,
-            self.log_priors, result.policy,
+            settings.c_visit, settings.c_scale, self.trees.nodes.values[roots], self.log_priors, result.visits,
+            result.q, result.root_proven, result.policy,
         )  # fmt: skip
         _choose_action(
-            settings.c_visit, settings.c_scale, result.visits, result.q, result.root_proven, self.candidates,
-            self.num_candidates, self.scores, self.kept_visits, result.actions,
+            settings.c_visit, settings.c_scale, *self.candidates, result.visits, result.q, result.root_proven,
+            result.actions,
         )  # fmt: skip
 
 
@@ -143,41 +143,34 @@ def gumbel_noise(shape: tuple[int, ...], random: np.random.Generator) -> Floats:
     return -np.log(np.maximum(random.standard_exponential(shape, np.float32), np.float32(1e-30)))
 
 
-def choose_candidates(
+def make_plan(
     settings: Gumbel, trees: Trees, num_simulations: int, random: np.random.Generator | None
 ) -> GumbelPlan:
-    """The k actions with the highest g(a) + log P(a). Where the tree was kept from the last move, with the
-    highest g(a) + log π'(a): what was found is not forgotten."""
-    found = read_roots(trees)
-    log_priors = np.full(found.priors.shape, LOWEST, np.float32)
-    np.log(found.priors, out=log_priors, where=found.legal)
+    """The candidates are the k actions with the highest g(a) + log P(a). Where the tree was kept from the last
+    move, with the highest g(a) + log π'(a): what was found is not forgotten."""
+    log_priors = root_log_priors(trees)
     scores = log_priors
     if settings.noise > 0 and random is not None:
         scores = log_priors + np.float32(settings.noise) * gumbel_noise(log_priors.shape, random)
     num_trees, num_actions = log_priors.shape
     k = max(1, min(settings.num_considered, num_actions, num_simulations))
-    plan = GumbelPlan(
-        settings,
-        trees,
-        candidates=np.zeros((num_trees, k), np.int16),
-        num_candidates=np.zeros(num_trees, np.int16),
+    candidates = Candidates(
+        actions=np.zeros((num_trees, k), np.int16),
+        counts=np.zeros(num_trees, np.int16),
         scores=np.full((num_trees, k), LOWEST, np.float32),
         nodes=np.full((num_trees, k), NONE, np.int32),
         kept_visits=np.zeros((num_trees, k), np.int32),
-        schedule=_schedule(k, num_simulations),
-        log_priors=log_priors,
-        scratch=np.zeros((3, num_actions), np.float32),
     )
+    scratch = np.zeros((3, num_actions), np.float32)
+    plan = GumbelPlan(settings, trees, candidates, _schedule(k, num_simulations), log_priors, scratch)
     ranks = scores
-    is_kept = found.visits.any(axis=1)
+    is_kept = trees.nodes.first_child[trees.roots] != NONE
     if is_kept.any():
+        found = read_roots(trees)
         plan.improve(found)  # there are no candidates yet, so of the result only the policy changes
         learned = np.log(np.maximum(found.policy, np.float32(1e-30))) - log_priors
         ranks = np.where(is_kept[:, None] & found.legal, scores + learned, scores)
-    _choose(
-        ranks, scores, log_priors, trees.roots, plan.candidates, plan.num_candidates, plan.scores, plan.nodes,
-        plan.kept_visits, *trees.nodes,
-    )  # fmt: skip
+    _choose(ranks, scores, log_priors, trees.roots, *candidates, *trees.nodes)
     return plan
 
 
@@ -188,7 +181,7 @@ def _choose(
     log_priors: Floats,
     roots: Int32s,
     candidates: Int16s,
-    num_candidates: Int16s,
+    counts: Int16s,
     candidate_scores: Floats,
     candidate_nodes: Int32s,
     kept_visits: Int32s,
@@ -197,8 +190,8 @@ def _choose(
     """The legal actions with the highest ranks, best first."""
     nodes = Nodes(*arrays)
     for tree in range(ranks.shape[0]):
-        ceiling, before = -LOWEST, NONE
-        while num_candidates[tree] < candidates.shape[1]:
+        ceiling, before, count = -LOWEST, NONE, 0
+        while count < candidates.shape[1]:
             best_rank, best = LOWEST, NONE
             for a in range(ranks.shape[1]):
                 below = ranks[tree, a] < ceiling or (ranks[tree, a] == ceiling and a > before)
@@ -206,13 +199,13 @@ def _choose(
                     best_rank, best = ranks[tree, a], a
             if best == NONE:
                 break
-            candidates[tree, num_candidates[tree]] = best
-            candidate_scores[tree, num_candidates[tree]] = scores[tree, best]
-            num_candidates[tree] += 1
-            ceiling, before = best_rank, best
+            candidates[tree, count] = best
+            candidate_scores[tree, count] = scores[tree, best]
+            ceiling, before, count = best_rank, best, count + 1
+        counts[tree] = count
         child = nodes.first_child[roots[tree]]
         while child >= 0:  # of a kept tree
-            for i in range(num_candidates[tree]):
+            for i in range(counts[tree]):
                 if candidates[tree, i] == nodes.actions[child]:
                     candidate_nodes[tree, i] = child
                     kept_visits[tree, i] = nodes.visits[child]
@@ -226,12 +219,12 @@ def _descend(
     c_visit: float,
     c_scale: float,
     scratch: Floats,
+    schedule: Int32s,
     candidates: Int16s,
-    num_candidates: Int16s,
+    counts: Int16s,
     scores: Floats,
     candidate_nodes: Int32s,
     kept_visits: Int32s,
-    schedule: Int32s,
     used: Int32s,
     leaves: Int32s,
     is_new: Mask,
@@ -247,15 +240,15 @@ def _descend(
             leaves[tree] = NONE
             continue
         # 1. at the root: the best candidate among those whose turn it is
-        wanted = schedule[num_candidates[tree], simulation]
+        wanted = schedule[counts[tree], simulation]
         most = zero
-        for i in range(num_candidates[tree]):
+        for i in range(counts[tree]):
             child = candidate_nodes[tree, i]
             if child != NONE:
                 most = max(most, np.float32(visits[child]))
         scale = np.float32((c_visit + most) * c_scale)
         best_score, best = np.float32(2.0) * LOWEST, 0
-        for i in range(num_candidates[tree]):
+        for i in range(counts[tree]):
             child = candidate_nodes[tree, i]
             had = 0 if child == NONE else visits[child] - kept_visits[tree, i]
             if had == wanted:
@@ -320,10 +313,10 @@ def _improve(
     c_visit: float,
     c_scale: float,
     values: Floats,
+    log_priors: Floats,
     visits: Int32s,
     q: Floats,
     root_proven: Int8s,
-    log_priors: Floats,
     policy: Floats,
 ) -> None:
     """π' of the roots that are not proven."""
@@ -364,26 +357,27 @@ def _improve(
 def _choose_action(
     c_visit: float,
     c_scale: float,
+    candidates: Int16s,
+    counts: Int16s,
+    scores: Floats,
+    candidate_nodes: Int32s,
+    kept_visits: Int32s,
     visits: Int32s,
     q: Floats,
     root_proven: Int8s,
-    candidates: Int16s,
-    num_candidates: Int16s,
-    scores: Floats,
-    kept_visits: Int32s,
     actions: Int32s,
 ) -> None:
     """The best of the candidates with the most new visits, by g + log P + σ(q)."""
     for tree in range(actions.size):
-        if root_proven[tree] != UNKNOWN or num_candidates[tree] == 0:
+        if root_proven[tree] != UNKNOWN or counts[tree] == 0:
             continue
         most, most_new = 0, 0
-        for i in range(num_candidates[tree]):
+        for i in range(counts[tree]):
             had = visits[tree, candidates[tree, i]]
             most, most_new = max(most, had), max(most_new, had - kept_visits[tree, i])
         scale = np.float32((c_visit + most) * c_scale)
         best_score, best = np.float32(2.0) * LOWEST, 0
-        for i in range(num_candidates[tree]):
+        for i in range(counts[tree]):
             a = candidates[tree, i]
             score = scores[tree, i] + scale * q[tree, a]
             if visits[tree, a] - kept_visits[tree, i] == most_new and score > best_score:

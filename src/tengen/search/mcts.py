@@ -76,7 +76,7 @@ class Search:
             raise UserError(
                 f"expected {trees.num_trees} states of {self.game.name}, got an array of {states.shape}"
             )
-        trees.nodes.states[trees.roots] = states
+        trees.nodes.states[:: trees.capacity] = states
         self._evaluate_roots(np.ones(trees.num_trees, np.bool_))
         self._start(random)
 
@@ -93,11 +93,7 @@ class Search:
         ends = time.perf_counter() + seconds
         if self._plan is None:
             self.plan()
-        while not self._is_done():
-            self._run_round()
-            if time.perf_counter() >= ends:
-                return self._is_done()
-        return True
+        return self._run(ends)
 
     def run(self, num_simulations: int) -> None:
         """Plans simulations and does them all, or fewer if all results are proven."""
@@ -107,8 +103,7 @@ class Search:
                 "make the search with a larger max_simulations"
             )
         self.plan(num_simulations)
-        while not self._is_done():
-            self._run_round()
+        self._run(ends=None)
 
     def result(self) -> Result:
         """What has been found so far; may be asked at any time between two slices."""
@@ -169,18 +164,22 @@ class Search:
         if random is not None:
             self.settings.explore(self.trees, random)
 
+    def _run(self, ends: float | None) -> bool:
+        """Rounds of the plan until it is done, or until a moment of time.perf_counter. Is it done?"""
+        assert self._plan is not None
+        while not self._is_done():
+            slots = self._slots_for(min(self.leaves_per_round, self._fitting - self._done))
+            self._plan.descend(slots, self._done)
+            self._finish_round(slots)
+            self._done += self._leaves_found(slots)
+            if ends is not None and time.perf_counter() >= ends:
+                return self._is_done()
+        return True
+
     def _is_done(self) -> bool:
         if self._done == self._fitting and self._wanted is None:
             self._fitting += self.room  # visits of proven nodes need no new ones
         return self._all_proven or self._done == self._fitting
-
-    def _run_round(self) -> None:
-        """One leaf or several in every tree."""
-        assert self._plan is not None
-        slots = self._slots_for(min(self.leaves_per_round, self._fitting - self._done))
-        self._plan.descend(slots, self._done)
-        self._finish_round(slots)
-        self._done += self._leaves_found(slots)
 
     def _evaluate_roots(self, chosen: Mask) -> None:
         """Makes single nodes of some trees and evaluates them."""

@@ -8,6 +8,7 @@ from tengen.games.game import Mask
 from tengen.search.tree import (
     DRAW,
     LOSS,
+    LOWEST,
     MAX_PLIES,
     NONE,
     UNKNOWN,
@@ -19,6 +20,7 @@ from tengen.search.tree import (
     Int32s,
     Nodes,
     Trees,
+    children,
     inlined,
     kernel,
 )
@@ -78,6 +80,19 @@ def read_roots(trees: Trees) -> Result:
         *nodes,
     )
     return result
+
+
+def root_log_priors(trees: Trees) -> Floats:
+    """log P of every action at the roots, LOWEST where illegal;  [B, A]"""
+    nodes, roots = trees.nodes, trees.roots
+    priors = nodes.priors[roots]
+    priors[nodes.num_legal[roots] == NONE] = 0  # finished games are not evaluated
+    for tree in np.flatnonzero(nodes.first_child[roots] != NONE):  # kept from the last move
+        visited = children(nodes, int(roots[tree]))
+        priors[tree, nodes.actions[visited]] = nodes.edge_priors[visited]
+    logs = np.full(priors.shape, LOWEST, np.float32)
+    np.log(priors, out=logs, where=priors > 0)
+    return logs
 
 
 @inlined

@@ -73,12 +73,7 @@ class UctResult:
 
 def nodes_in(memory: int, game: Game) -> int:
     """How many nodes fit into this many bytes."""
-    return count_nodes(memory, bytes_per_node(game), game)
-
-
-def bytes_per_node(game: Game) -> int:
-    """Memory that one node takes."""
-    return sum(array.nbytes for array in new_nodes(game, 1))
+    return count_nodes(memory, sum(array.nbytes for array in new_nodes(game, 1)), game)
 
 
 class UctSearch:
@@ -148,7 +143,7 @@ class UctSearch:
 
     def result(self) -> UctResult:
         """What has been found so far; may be asked at any time between two slices."""
-        return _result(self.game, self.nodes, self.new_simulations)
+        return _result(self.game, self.nodes, self.used, self.new_simulations)
 
     def line_after(self, action: int, max_plies: int = MAX_PLIES) -> list[int]:
         """The moves expected, this one first."""
@@ -190,7 +185,7 @@ class UctSearch:
     @property
     def memory(self) -> int:
         """Bytes of the nodes in use; the rest of the tree is only reserved."""
-        return self.used * bytes_per_node(self.game)
+        return self.used * (sum(array.nbytes for array in self.nodes) // self.max_nodes)
 
     @property
     def depth(self) -> int:
@@ -230,12 +225,12 @@ def prepare(game: Game) -> None:
     search(game, game.new_state(), 1, Uct(), new_random(0))
 
 
-def _result(game: Game, nodes: UctNodes, simulations: int) -> UctResult:
+def _result(game: Game, nodes: UctNodes, used: int, simulations: int) -> UctResult:
     visits = np.zeros(game.num_actions, np.int32)
     values = np.zeros(game.num_actions, np.float32)
     proven = np.zeros(game.num_actions, np.int8)
     distance = np.zeros(game.num_actions, np.int16)
-    tried = np.array(children(nodes, 0), np.int32)
+    tried = np.flatnonzero(nodes.parents[:used] == 0)
     actions, results = nodes.actions[tried], nodes.proven[tried]
     visits[actions] = nodes.visits[tried]
     values[actions] = nodes.value_sums[tried] / nodes.visits[tried] + 0.0  # never -0.0
