@@ -192,8 +192,7 @@ class MinimaxThinking(Thinking):
         name = self._position.game.moves.name
         others = [
             MoveInfo(name(action), 0, None, round(squash(value), 6), None, None, False, (name(action),))
-            for action, value in enumerate(self._values.tolist())
+            for value, action in sorted(zip(self._values.tolist(), range(len(self._values))), reverse=True)
             if value > -MATE and action != self._choice.action
         ]
-        others.sort(key=lambda info: -info.value)
         return replace(found, moves=(*found.moves, *others))

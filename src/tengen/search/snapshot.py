@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from tengen.games import drawing
 from tengen.games.game import Game
 from tengen.games.position import Position
@@ -24,7 +26,7 @@ class MoveInfo:
     move: str
     visits: int
     prior: float | None  # None: the search has no priors
-    value: float  # from -1 (lost) to 1 (won)
+    value: float | None  # from -1 (lost) to 1 (won); None: nobody has looked at it
     proven: str | None  # "win", "loss", "draw"
     distance: int | None  # plies to the proven end
     is_exact: bool  # is the distance exact? Else it is the length of the line found, a bound
@@ -74,7 +76,8 @@ class Snapshot:
         ]
         for info in self.moves[:top]:
             prior = "" if info.prior is None else f"{info.prior:.3f}"
-            numbers = f"{info.visits:>9,}{prior:>8}{info.value:>+8.3f}"
+            value = "" if info.value is None else f"{info.value:+.3f}"
+            numbers = f"{info.visits:>9,}{prior:>8}{value:>8}"
             line = " ".join(info.line[:12])
             lines.append(f"{info.move:<6}{numbers}  {info.ending:<12} {line}".rstrip())
         if len(self.moves) > top:
@@ -104,9 +107,13 @@ def of_search(position: Position, search: Search, tree: int = 0) -> Snapshot:
                 line=tuple(name(a) for a in principal_variation(trees, tree, child, MAX_LINE)),
             )
         )
+    infos += [
+        MoveInfo(name(a), 0, round(float(result.priors[tree, a]), 6), None, None, None, False, (name(a),))
+        for a in np.flatnonzero(result.legal[tree] & (result.visits[tree] == 0)).tolist()
+    ]
     action = int(result.actions[tree])
     best = name(action) if action != NONE else None
-    infos.sort(key=lambda info: (info.move == best, info.visits, info.value), reverse=True)
+    infos.sort(key=lambda info: (info.move == best, info.visits, info.value or 0, info.prior), reverse=True)
     return Snapshot(
         game=position.game.name,
         played=tuple(position.moves),
@@ -148,7 +155,7 @@ def of_uct(position: Position, search: UctSearch) -> Snapshot:
         to_move=position.to_move,
         search="Uct",
         simulations=result.simulations,
-        value=infos[0].value if infos else 0.0,
+        value=round(float(result.values[result.action]), 6),
         best=best,
         moves=tuple(infos),
         nodes=search.used,
