@@ -30,7 +30,8 @@ def keep_subtree(nodes: Linked, root: int, used: int, action: int) -> int:
             array[root + begin : root + begin + len(chunk)] = array[chunk]
     for links in (nodes.parents, nodes.first_child, nodes.next_sibling):
         mine = links[root : root + count]
-        mine[:] = np.where(mine == NONE, NONE, moved_to[mine - root])  # a link to a lost node: NONE
+        is_link = mine != NONE
+        mine[is_link] = moved_to[mine[is_link] - root]  # the new root's links to lost nodes become NONE
     return count
 
 

@@ -133,7 +133,8 @@ def of_uct(position: Position, search: UctSearch) -> Snapshot:
     """What a search with rollouts has found; may be asked while the search goes on."""
     name, result = cache(position.game.moves.name), search.result()
     infos = []
-    for action in result.visits.nonzero()[0].tolist():
+    for child in children(search.nodes, 0):
+        action = int(search.nodes.actions[child])
         proven = int(result.proven[action])
         infos.append(
             MoveInfo(
@@ -144,7 +145,7 @@ def of_uct(position: Position, search: UctSearch) -> Snapshot:
                 proven=RESULTS[proven],
                 distance=int(result.distance[action]) if proven in (WIN, LOSS) else None,
                 is_exact=bool(proven == WIN and result.distance[action] == 1),
-                line=tuple(name(a) for a in search.line_after(action, MAX_LINE)),
+                line=tuple(name(a) for a in search.line_to(child, MAX_LINE)),
             )
         )
     best = name(result.action)

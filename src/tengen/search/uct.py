@@ -145,9 +145,8 @@ class UctSearch:
         """What has been found so far; may be asked at any time between two slices."""
         return _result(self.game, self.nodes, self.used, self.new_simulations)
 
-    def line_after(self, action: int, max_plies: int = MAX_PLIES) -> list[int]:
-        """The moves expected, this one first."""
-        child = next(node for node in children(self.nodes, 0) if self.nodes.actions[node] == action)
+    def line_to(self, child: int, max_plies: int = MAX_PLIES) -> list[int]:
+        """The moves expected after the one that leads to a child of the root, that one first."""
         return _line(self.nodes, child, True, max_plies)
 
     def advance(self, action: int, random: Random) -> bool:
