@@ -28,10 +28,13 @@ def play(
     seed: Annotated[int, typer.Option(min=0, help="Of the opponent's chances.")] = 0,
 ) -> None:
     """Play against a player: type moves, or help for more. A game is resumed by its moves."""
-    from tengen import players
+    from tengen import games, players
     from tengen.games.position import Position
+    from tengen.players import warming
     from tengen.players.human import Conversation, Human, Terminal
 
+    if opponent is None or opponent.startswith("zero"):
+        warming.ahead(games.find(game))
     position = Position.from_moves(game, " ".join(moves or []))
     terminal = Terminal()
     usual = _usual(position.game)
