@@ -109,7 +109,9 @@ def test_a_kept_tree_is_sound_and_what_it_proved_stays(name: str, leaves_per_rou
     assert num_kept > 100 and num_proven > 0
 
 
-def statistics_below(trees: Trees, tree: int, action: int | None = None) -> dict[tuple[int, ...], tuple[float, ...]]:
+def statistics_below(
+    trees: Trees, tree: int, action: int | None = None
+) -> dict[tuple[int, ...], tuple[float, ...]]:
     """Each node below the root, or below one of its moves, by the actions that lead to it from there."""
     nodes, found = trees.nodes, dict[tuple[int, ...], tuple[float, ...]]()
     start = int(trees.roots[tree])

@@ -26,12 +26,15 @@ def play(
     seed: Annotated[int, typer.Option(min=0, help="Of the opponent's chances.")] = 0,
 ) -> None:
     """Play against a player: type moves, or help for more. A game is resumed by its moves."""
-    from tengen import players
+    from tengen import games, players
     from tengen.games.position import Position
+    from tengen.players import warming
     from tengen.players.human import Human
     from tengen.players.session import PERSON, GameSession
     from tengen.players.terminal_game import Terminal, TerminalGame
 
+    if opponent is None or opponent.startswith("zero"):
+        warming.ahead(games.find(game))
     position = Position.from_moves(game, " ".join(moves or []))
     usual = players.opponent(position.game)
     opponent = opponent or usual

@@ -71,8 +71,8 @@ def ray(state: State, cell: int, direction: int) -> tuple[int, int, int]:
     return cols - 1, min(rows - 1 - row, col), min(row, cols - 1 - col)
 
 
-# Compiled here and now: `judge` allocates, and the kernels that call it are compiled without that (tree.py).
-@njit("boolean(int16[::1], int64)", cache=True, nogil=True)
+# `judge` allocates, and the kernels that call it are compiled without reference counting (tree.py): _nrt.
+@njit(cache=True, nogil=True, _nrt=True)
 def is_forbidden(board: State, cell: int) -> bool:
     """May black not play on an empty cell in renju?"""
     return judge(board, cell) >= OVERLINE
