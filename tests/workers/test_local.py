@@ -20,6 +20,10 @@ from tengen.workers.tasks import RunTasks, TaskFailedError, WorkerDiedError
 
 REPOSITORY = Path(__file__).parents[2]
 CONNECT6 = REPOSITORY / "examples" / "connect6.py"
+BROKEN = """
+def broken():
+    1 / 0
+"""
 
 
 class Tool:
@@ -51,6 +55,12 @@ class Tool:
             return " ".join(sorted(os.environ[name] for name in local.ONE_THREAD))
         elif verb == "game":
             return games.find(rest).name
+        elif verb == "start":
+            game = games.find(rest)
+            return str(game.legal_mask(game.new_state()).sum())
+        elif verb == "break":
+            module = next(module for name, module in sys.modules.items() if f"game_{rest}_" in name)
+            module.broken()
         elif verb == "notice":
             notices.say_once(rest)
         elif verb == "memory":
@@ -160,6 +170,20 @@ def test_workers_know_the_games_that_were_loaded_from_files(monkeypatch: pytest.
     monkeypatch.setattr(games, "LOADED_FILES", [])
     games.load_file(CONNECT6)
     assert list(run(Tool(), ["game connect6"], 2)) == [(0, "connect6")]
+
+
+def test_a_game_travels_as_text_without_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its rules are compiled and kept as if the file were there, and what is wrong in them names the line."""
+    monkeypatch.setattr(games, "REGISTRY", dict(games.REGISTRY))
+    monkeypatch.setattr(games, "LOADED_FILES", [])
+    file = tmp_path / "mine.py"
+    file.write_text(CONNECT6.read_text().replace('Game("connect6"', 'Game("mine"') + BROKEN)
+    games.load_file(file)
+    file.unlink()
+    assert list(run(Tool(), ["start mine"], 2)) == [(0, "121")]
+    line = CONNECT6.read_text().count("\n") + BROKEN.count("\n")
+    with pytest.raises(TaskFailedError, match=rf'{file}", line {line}, in broken(?s:.)*ZeroDivisionError'):
+        list(run(Tool(), ["break mine"], 2))
 
 
 @pytest.mark.parametrize("processes", [1, 2])

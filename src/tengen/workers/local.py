@@ -27,7 +27,6 @@ from itertools import islice
 from multiprocessing import connection, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from typing import Any, Self
 
 from tengen import games, notices
@@ -316,10 +315,12 @@ def _serve(pipe: "Connection[Any, Any]") -> None:
         works.close_all()
 
 
-def _done(works: _Open, key: bytes, packed: bytes | None, new_games: list[Path], task: Any) -> Any:
+def _done(
+    works: _Open, key: bytes, packed: bytes | None, new_games: list[games.GameSource], task: Any
+) -> Any:
     try:
-        for file in new_games:
-            games.load_file(file)
+        for source in new_games:
+            games.load_source(source)
         return works.get(key, lambda: _unpack(packed))(task)
     except Exception as error:  # noqa: BLE001  (all of them are reported)
         return _failure(error)
