@@ -33,6 +33,7 @@ class Tournament:
     seed: int = 0
     openings: Openings | None = None  # left out: a few random moves
     anchor: str | None = None  # whose Elo is 0; left out, the mean is
+    time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 
     def __post_init__(self) -> None:
         if len(self.players) < 2:
@@ -56,9 +57,8 @@ class Tournament:
         for number, opening in zip(range(rounds), self.starts, strict=False):
             for pair, (i, j) in enumerate(combinations(range(len(self.players)), 2)):
                 index = number * self.games_per_round + 2 * pair
-                yield from pair_tasks(
-                    index, self.players[i], self.players[j], opening, key=(self.seed, number, i, j)
-                )
+                key = (self.seed, number, i, j)
+                yield from pair_tasks(index, self.players[i], self.players[j], opening, key, self.time)
 
     def settings(self) -> dict[str, object]:
         """What must not change when a tournament goes on."""
@@ -67,6 +67,7 @@ class Tournament:
             "players": list(self.players),
             "seed": self.seed,
             "openings": str(self.starts),
+            **({} if self.time is None else {"time": list(self.time)}),
         }
 
 

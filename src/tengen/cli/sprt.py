@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Undecided, Workers
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Time, Undecided, Workers
 
 
 def sprt(
@@ -21,6 +21,7 @@ def sprt(
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
     undecided: Undecided = 0,
+    time: Time = None,
     workers: Workers = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -31,11 +32,12 @@ def sprt(
     from tengen.arena.played import PlayedGame
     from tengen.arena.score import pair_counts
     from tengen.arena.sprt import Sprt, sprt_games, sprt_result
-    from tengen.cli.arena import local_workers, openings, watch
+    from tengen.cli.arena import clock, local_workers, openings, watch
 
     test = Sprt(elo0, elo1, alpha, beta)
     rules = games.find(game)
-    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file, undecided))
+    starts = openings(rules, seed, opening_plies, opening_file, undecided)
+    pairing = Match(rules, a, b, seed, starts, clock(time))
 
     def status(counted: list[PlayedGame]) -> str:
         low, high = test.bounds
