@@ -2,9 +2,10 @@
 
 import json
 import signal
-import time
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tengen.games.randomness import new_random
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
-from tengen.search.snapshot import MAX_LINE, of_search, of_uct
+from tengen.search.snapshot import MAX_LINE, Snapshot, of_search, of_uct
 from tengen.search.tree import bytes_per_node
 from tengen.search.uct import Uct, UctSearch
 from tests.cli.test_commands import result, tengen
@@ -108,7 +109,7 @@ def test_a_snapshot_of_a_search_says_how_much_was_done() -> None:
     assert found.nodes <= 401 and 3 < found.depth < 40
     assert found.memory - first.memory == (found.nodes - 1) * bytes_per_node(position.game)
     assert max(len(move.line) for move in found.moves) <= min(MAX_LINE, found.depth)
-    assert [move.move for move in found.moves][0] == found.best
+    assert found.moves[0].move == found.best
     position = position.play(str(found.best))
     search.advance(search.result().actions)
     search.run(10)
@@ -159,7 +160,8 @@ def test_a_snapshot_is_cheap() -> None:
     uct = UctSearch(game, Uct(), 50_001)
     uct.begin(position.state, new_random(1))
     uct.run(50_000)
-    for take in (lambda: of_search(position, search), lambda: of_uct(position, uct)):
+    takes: list[Callable[[], Snapshot]] = [lambda: of_search(position, search), lambda: of_uct(position, uct)]
+    for take in takes:
         seconds = []
         for _ in range(10):
             began = time.process_time()

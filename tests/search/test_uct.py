@@ -386,7 +386,9 @@ def test_memory_has_a_limit() -> None:
     assert tree.result().simulations == tree.new_simulations == most > 1000
     assert 2**20 - 500 < tree.memory <= 2**20
     tree.begin(CONNECT4.new_state(), new_random(1))
-    with pytest.raises(UserError, match=f"{most + 1} simulations do not fit: the tree has room for {most} more"):
+    with pytest.raises(
+        UserError, match=f"{most + 1} simulations do not fit: the tree has room for {most} more"
+    ):
         tree.run(most + 1)
     assert nodes_in(2**31, games.find("gomoku15")) > 1_000_000
     assert nodes_in(10**15, TICTACTOE) == 2**31 - 1  # nodes are numbered by int32

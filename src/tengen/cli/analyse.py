@@ -11,8 +11,8 @@ from tengen.terminal import has_color
 if TYPE_CHECKING:
     from tengen.evaluators.evaluator import Evaluator
     from tengen.games.position import Position
-    from tengen.search.snapshot import Snapshot
     from tengen.search.mcts import Search
+    from tengen.search.snapshot import Snapshot
 
 LIVE_NODES = 1_000_000  # a live search stops when its tree is this large
 
@@ -55,10 +55,10 @@ def analyse(
         _print(_uct(position, sims, seconds, seed), position, top, as_json)
         return
 
-    from tengen.search.snapshot import of_search, tree_text
     from tengen.search.gumbel import Gumbel
     from tengen.search.mcts import Search
     from tengen.search.puct import Puct
+    from tengen.search.snapshot import of_search, tree_text
 
     gumbel, judge, discount = Gumbel(noise=0.0), _evaluator(evaluator, position, seed), 0.99
     if net is not None:

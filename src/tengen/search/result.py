@@ -159,7 +159,9 @@ def _read(
         if result == UNKNOWN:
             out_values[tree] = nodes.value_sums[root] / np.float32(max(nodes.visits[root], 1))
         elif result != DRAW:
-            out_values[tree] = powers[nodes.distance[root]] if result == WIN else -powers[nodes.distance[root]]
+            out_values[tree] = (
+                powers[nodes.distance[root]] if result == WIN else -powers[nodes.distance[root]]
+            )
         best = best_action_of(
             tree, result, out_visits, out_q, out_priors, out_legal, out_proven, out_distance
         )
@@ -215,7 +217,7 @@ def _expected_line(node: int, with_first: bool, line: Int16s, *arrays: Array) ->
         while child >= 0:
             rank = float(nodes.visits[child])
             proven = nodes.proven[child]
-            if proven == WIN or proven == LOSS:
+            if proven in (WIN, LOSS):
                 is_good = (proven == WIN) == (nodes.to_move[child] == nodes.to_move[node])
                 rank = 1e12 - nodes.distance[child] if is_good else nodes.distance[child] - 1e12
             elif proven == DRAW and nodes.proven[node] == DRAW:

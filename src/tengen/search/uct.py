@@ -24,7 +24,6 @@ from tengen.search.tree import (
     DRAW,
     LOSS,
     MAX_PLIES,
-    NONE,
     UNKNOWN,
     WIN,
     Floats,
