@@ -11,7 +11,7 @@ from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import principal_variation
 from tengen.search.tree import NONE, UNKNOWN, Trees, children
-from tengen.search.uct import Uct, UctSearch
+from tengen.search.uct import OPPOSITE, Uct, UctSearch
 
 from .fakes import HashEvaluator
 from .noisy import NoisyEvaluator, find_game, random_positions
@@ -115,9 +115,9 @@ def statistics_below(
     """Each node below the root, or below one of its moves, by the actions that lead to it from there."""
     nodes, found = trees.nodes, dict[tuple[int, ...], tuple[float, ...]]()
     start = int(trees.roots[tree])
-    stack = [((), start)] if action is None else [
-        ((), child) for child in children(nodes, start) if nodes.actions[child] == action
-    ]  # fmt: skip
+    stack: list[tuple[tuple[int, ...], int]] = [((), start)]
+    if action is not None:
+        stack = [((), child) for child in children(nodes, start) if nodes.actions[child] == action]
     while stack:
         path, node = stack.pop()
         found[path] = (
@@ -142,7 +142,7 @@ def test_uct_keeps_its_subtree(name: str) -> None:
         search.run(min(300, search.room))
         before = search.result()
         action = before.action if ply % 3 else int(choice.choice(np.flatnonzero(game.legal_mask(state))))
-        state = game.after(state, action)
+        mover, state = state[-1], game.after(state, action)
         if game.outcome(state)[0]:
             break
         kept = search.advance(action, random)
@@ -152,10 +152,9 @@ def test_uct_keeps_its_subtree(name: str) -> None:
         if kept:
             kept_any = True
             assert after.visits.sum() == before.visits[action] - 1  # the first was its own rollout
-            same = state[-1] == search.nodes.to_move[0]
-            assert same and int(search.nodes.visits[0]) == before.visits[action]
-            expected = UNKNOWN if before.proven[action] == UNKNOWN else after.root_proven
-            assert after.root_proven == expected
+            assert int(search.nodes.visits[0]) == before.visits[action]
+            proven = before.proven[action]
+            assert after.root_proven == (proven if state[-1] == mover else OPPOSITE[proven])
         else:
             assert search.used == 1 and after.visits.sum() == 0
         assert_uct_is_sound(search)

@@ -1,4 +1,4 @@
-"""How fast is the search? Simulations per second on one core, beside mctx + pgx and OpenSpiel in the same run.
+"""How fast is the search? Simulations per second on one core, next to mctx + pgx and OpenSpiel, in one run.
 
 A simulation is a visit of a root's move. Each side does the whole of what it takes to choose a move: make
 the trees, explore with its noise, search, read the result. The first time compiles and is not counted.

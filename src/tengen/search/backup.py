@@ -1,7 +1,8 @@
 """Brings what was found at the leaves up to the roots.
 
-In the searches with an evaluator, this is the one place where a value changes its sign, and only if the player
-to move changes. (UCT, which has its own loop, does it in uct_nodes.back_up.)
+In the searches with an evaluator, this is the one place where a value changes its sign, and only if the
+player to move changes. UCT, which has its own loop, does it in uct_nodes.back_up; the targets for training,
+made of finished games, in training/targets.py.
 """
 
 import numpy as np

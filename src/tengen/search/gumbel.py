@@ -104,8 +104,8 @@ class GumbelPlan:
         """Gives the roots that are not proven Gumbel's policy and action."""
         settings, roots = self.settings, self.trees.roots
         _improve(
-            settings.c_visit, settings.c_scale, self.trees.nodes.values[roots], self.log_priors, result.visits,
-            result.q, result.root_proven, result.policy,
+            settings.c_visit, settings.c_scale, self.trees.nodes.values[roots], self.log_priors,
+            result.visits, result.q, result.root_proven, result.policy,
         )  # fmt: skip
         _choose_action(
             settings.c_visit, settings.c_scale, *self.candidates, result.visits, result.q, result.root_proven,
@@ -146,8 +146,8 @@ def gumbel_noise(shape: tuple[int, ...], random: np.random.Generator) -> Floats:
 def make_plan(
     settings: Gumbel, trees: Trees, num_simulations: int, random: np.random.Generator | None
 ) -> GumbelPlan:
-    """The candidates are the k actions with the highest g(a) + log P(a). Where the tree was kept from the last
-    move, with the highest g(a) + log π'(a): what was found is not forgotten."""
+    """A plan whose candidates are the k actions with the highest g(a) + log P(a). Where the tree was kept
+    from the last move, with the highest g(a) + log π'(a): what was found is not forgotten."""
     log_priors = root_log_priors(trees)
     scores = log_priors
     if settings.noise > 0 and random is not None:

@@ -50,7 +50,7 @@ class Proof:
 
 
 def prove(game: Game, states: State, max_nodes: int) -> list[Proof]:
-    """Searches each of the states, int16[B, S], with at most `max_nodes` nodes each, until its result is settled."""
+    """Searches each of the states, int16[B, S], until its result is settled or it has max_nodes nodes."""
     num_trees = len(states)
     trees, slots = new_trees(game, num_trees, max_nodes), new_slots(game, num_trees, per_tree=1)
     batched, nodes, roots = lift(game), trees.nodes, trees.roots

@@ -217,7 +217,7 @@ def _expected_line(node: int, with_first: bool, line: Int16s, *arrays: Array) ->
         while child >= 0:
             rank = float(nodes.visits[child])
             proven = nodes.proven[child]
-            if proven == WIN or proven == LOSS:
+            if proven in (WIN, LOSS):
                 is_good = (proven == WIN) == (nodes.to_move[child] == nodes.to_move[node])
                 rank = 1e12 - nodes.distance[child] if is_good else nodes.distance[child] - 1e12
             elif proven == DRAW and nodes.proven[node] == DRAW:

@@ -1,6 +1,6 @@
 """Keeps the subtree below a move when it is played: its nodes move to the front of the tree, in place.
 
-For any tree of this folder: a NamedTuple of arrays with a row per node, in which a child comes after its parent.
+For any tree of this folder: a NamedTuple of arrays with a row per node, where a child comes after its parent.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """The interface of a variant: how a search chooses. `Puct` and `Gumbel` are two; a third is one more file.
 
-A variant's settings are a frozen dataclass, given to Search. Before simulations they make a plan of them, which
+A variant's settings are a frozen dataclass, given to Search. They make a plan of the next simulations, which
 finds the leaves of each round and has the last word on the result.
 """
 

@@ -9,8 +9,9 @@ the highest prior can be chosen next, so each node remembers that one. Nothing i
 pool is only reserved: the system provides it page by page, as nodes are used.
 
 How a kernel gets the nodes: Python passes the arrays, `_descend(..., *trees.nodes)`; the kernel takes them as
-`*arrays` and begins with `nodes = Nodes(*arrays)`. Inside compiled code such a tuple costs nothing, and inlined
-parts take `nodes` as one argument. Passed from Python as one tuple it would cost up to a fifth of the speed.
+`*arrays` and begins with `nodes = Nodes(*arrays)`. Inside compiled code such a tuple costs nothing, and
+inlined parts take `nodes` as one argument. Passed from Python as one tuple, it costs up to a fifth of the
+speed.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The tree of UCT and its compiled parts: select, expand, roll out, back up. uct.py says what they are for.
 
 The one search that calls the game in its loop, so that loop is compiled for each set of rules, once per
-process. As in tree.py, a node holds its state and the statistics of the edge that led to it, seen by the player
-who chose that edge; and kernels take the nodes as `*arrays`.
+process. As in tree.py, a node holds its state and the statistics of the edge that led to it, seen by the
+player who chose that edge; and kernels take the nodes as `*arrays`.
 """
 
 from functools import lru_cache
@@ -82,7 +82,7 @@ def make_root(nodes: UctNodes, state: State) -> None:
 
 
 def simulate_kernel(game: Game) -> Kernel:
-    """simulate(count, used, c, rollouts_per_leaf, random, three scratch arrays, *nodes) → simulations done."""
+    """simulate(count, used, c, rollouts_per_leaf, random, 3 scratch arrays, *nodes) → simulations done."""
     return _compile(game.legal, game.play, game.outcome, lift(game).loops)
 
 
@@ -221,8 +221,8 @@ def back_up(nodes: UctNodes, node: int, value: float) -> None:
 
 @kernel
 def best_line(node: int, with_first: bool, line: Int16s, *arrays: Array) -> int:
-    """Fills in the best move at a node, the best answer, and so on while the tree knows any and there is room;
-    with_first: before them the move that leads to the node. Returns how many moves there are.
+    """Fills in the best move at a node, the best answer, and so on while the tree knows any and there is
+    room; with_first: before them the move that leads to the node. Returns how many moves there are.
 
     Best is the fastest proven win; else the most visits, and of equal visits the higher value; a proven draw,
     the longest, if that value is below 0 or nothing else is left; else the slowest proven loss.
