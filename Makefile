@@ -8,7 +8,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 demo: .venv/.installed-train
 	@$(BIN)/tengen demo
 
-# Against what the newest `make demo` has learned, or against the network in the box.
+# Against what the newest `make demo` has learned, or against the bundled network.
 play: .venv/.installed-train
 	@newest=$$(ls -td runs/demo*/best 2>/dev/null | head -1); \
 		$(BIN)/tengen play connect4 $${newest:+--opponent "zero:$${newest%/best}"}
@@ -38,10 +38,12 @@ types: .venv/.installed-dev
 
 .venv/.installed-train: .venv/.created pyproject.toml constraints.txt
 	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[train]'
+	@$(BIN)/tengen warm
 	@touch $@
 
 .venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
 	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
+	@$(BIN)/tengen warm
 	@touch $@ .venv/.installed-train
 
 # A second environment with the systems that `tengen bench` compares with, pinned.

@@ -196,15 +196,12 @@ def test_a_disk_that_is_full_in_the_middle_of_a_file_costs_one_line(
     assert list(tmp_path.glob("cache/**/*.nbc"))
 
 
-@pytest.mark.parametrize("kind", ["nbi", "nbc"])
-def test_a_damaged_kernel_file_is_compiled_anew_and_replaced(
-    package_copy: Path, tmp_path: Path, kind: str
-) -> None:
+def test_a_damaged_kernel_file_is_compiled_anew_and_replaced(package_copy: Path, tmp_path: Path) -> None:
     cache = {"TENGEN_CACHE_DIR": str(tmp_path / "cache")}
     good = finish(package_copy, SMALL, **cache)
     assert good.returncode == 0, good.stderr
-    files = {file: file.read_bytes() for file in tmp_path.glob(f"cache/**/*.{kind}")}
-    assert files
+    files = {file: file.read_bytes() for file in tmp_path.glob("cache/**/*.*") if file.is_file()}
+    assert files and all(file.suffix == ".nbc" for file in files)
 
     def flipped(data: bytes) -> bytes:
         middle = len(data) // 2  # of the machine code: loaded as it is, it would crash
@@ -224,6 +221,40 @@ def test_a_damaged_kernel_file_is_compiled_anew_and_replaced(
         assert all(file.read_bytes() != damage(data) for file, data in files.items())
     code = SMALL + "print(sum(random_below.stats.cache_misses.values()))"
     assert finish(package_copy, code, **cache).stdout == good.stdout + "0\n"
+
+
+TWO_TYPES = """
+import sys, time
+import numpy as np
+from tengen import kernel_files
+from tengen.games.randomness import next_random
+
+save = kernel_files._Files.save
+def slow_save(self, key, data):
+    time.sleep(1)  # both have looked which kernels there are before one is written
+    save(self, key, data)
+kernel_files._Files.save = slow_save
+print(next_random(np.array([1], sys.argv[1])))
+"""
+
+
+def test_kernels_for_other_types_compiled_at_the_same_time_do_not_take_each_others_place(
+    package_copy: Path, tmp_path: Path
+) -> None:
+    environment = {
+        **os.environ, "PYTHONPATH": str(package_copy.parent), "TENGEN_CACHE_DIR": str(tmp_path / "cache"),
+    }  # fmt: skip
+    environment.pop("NUMBA_CACHE_DIR", None)
+
+    def start(kind: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", TWO_TYPES, kind]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+    kinds = ("uint64", "uint32")
+    first = [process.communicate(timeout=240)[0] for process in [start(kind) for kind in kinds]]
+    assert len(list(tmp_path.glob("cache/**/randomness.next_random*.nbc"))) == 2
+    again = [start(kind).communicate(timeout=240)[0] for kind in kinds]
+    assert again == first and first[0] != first[1]
 
 
 def test_kernels_in_a_folder_that_can_only_be_read_are_used(package_copy: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 PACKAGE = Path(__file__).parent
 DECORATORS = (b"njit", b"@kernel", b"@inlined", b".compiled")  # search/tree.py, games/batch.py
+VARIABLE = "NUMBA_CACHE_DIR"  # in the environment, where Numba reads it
 FOLDERS_KEPT = 4  # several checkouts may share the per-user folder; each needs its own
 
 
@@ -50,7 +51,7 @@ def use() -> Path:
         os.utime(folder)
         if is_new:
             prune(parent, keep=FOLDERS_KEPT)
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    os.environ[VARIABLE] = str(folder)
     if "numba" in sys.modules:  # it has read its environment already
         sys.modules["numba"].config.CACHE_DIR = str(folder)
     return folder

@@ -1,7 +1,11 @@
-"""Numba's cache of compiled kernels, made safe: a damaged file is compiled anew, a disk that takes no more
-costs a line on stderr, and nothing else.
+"""Numba's cache of compiled kernels, made safe: a damaged file is compiled anew, a disk that is full costs a
+line on stderr and nothing else, and several processes may compile at the same time.
 
-    sha256 of the rest (32 bytes) │ pickled by Numba
+    FUNCTION-LINE.pyXY.KEY.nbc     sha256 of the rest (32 bytes) │ pickled by Numba
+
+KEY is a hash of all that a kernel depends on: the types it is compiled for, the processor, the versions.
+Numba itself numbers the files and keeps an index of them: if two processes give two kernels the same number,
+one of them is loaded in place of the other.
 
 Importing this module, before the first kernel, is enough. Numba alone unpickles whatever it finds, keeps
 kernels beside their sources if it may not write where it was told to, and raises if it may write nowhere.
@@ -20,35 +24,26 @@ DIGEST_BYTES = 32
 TEXTS: dict[str, bytes] = {}  # sources that games.load_source loaded: a worker may not have the file
 
 
-class _CheckedFiles(caching.IndexDataCacheFile):
-    """The index of a function and its compiled versions, each with a digest. Damaged means missing."""
+class _Files(caching.IndexDataCacheFile):
+    """The compiled versions of a function, each in its own file, with a digest. Damaged means missing."""
 
-    def _load_index(self) -> dict[Any, str]:
-        content = _read(self._index_path)
-        if content is None:
-            return {}
-        version, stamp, overloads = pickle.loads(content)  # noqa: S301  (our own file, digest checked)
-        if (version, stamp) != (self._version, self._source_stamp):
-            return {}
-        found: dict[Any, str] = pickle.loads(overloads)  # noqa: S301
-        return found
+    def load(self, key: tuple[Any, ...]) -> Any:
+        content = _read(self._path(key))
+        return None if content is None else pickle.loads(content)  # noqa: S301  (our own file, digest checked)
 
-    def _save_index(self, overloads: dict[Any, str]) -> None:
-        self._write(self._index_path, (self._version, self._source_stamp, self._dump(overloads)))
-
-    def _load_data(self, name: str) -> Any:
-        content = _read(self._data_path(name))
-        if content is None:
-            raise FileNotFoundError(name)  # `load` takes this as not compiled yet
-        return pickle.loads(content)  # noqa: S301
-
-    def _save_data(self, name: str, data: Any) -> None:
-        self._write(self._data_path(name), data)
-
-    def _write(self, path: str, data: Any) -> None:
+    def save(self, key: tuple[Any, ...], data: Any) -> None:
         content = self._dump(data)
-        with self._open_for_write(path) as file:
+        with self._open_for_write(self._path(key)) as file:
             file.write(hashlib.sha256(content).digest() + content)
+
+    def flush(self) -> None:
+        """Forgets the versions kept, as Numba asks when a function is to be compiled anew."""
+        for file in Path(self._cache_path).glob(self._index_name.removesuffix("nbi") + "*.nbc"):
+            file.unlink(missing_ok=True)
+
+    def _path(self, key: tuple[Any, ...]) -> str:
+        name = hashlib.sha256(repr((self._version, self._source_stamp, key)).encode()).hexdigest()[:16]
+        return self._data_path(self._index_name.removesuffix("nbi") + f"{name}.nbc")
 
 
 class _Locator(caching.UserProvidedCacheLocator):
@@ -80,7 +75,7 @@ class KernelCache(caching.FunctionCache):
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keeps a kernel if it can; if not, the kernel is there all the same, in memory."""

@@ -12,14 +12,16 @@ from tengen.errors import UserError
 from tengen.games import find
 from tengen.games.game import Game
 from tengen.games.position import Position
-from tengen.players.player import Choice, Player
+from tengen.players.decision import Decider
+from tengen.players.limit import Limit
+from tengen.players.player import Choice
 from tengen.workers.tasks import RunTasks
 
 EMPTY = [0] * 42
 ROW = {"board": EMPTY, "score": 1, "move score": [-2, -1, 0, 1, 0, -1, -2]}
 
 
-class Always(Player):
+class Always(Decider):
     """Plays one column."""
 
     summary = "for tests"
@@ -28,7 +30,7 @@ class Always(Player):
         super().__init__(game)
         self._column = column
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         return Choice(self._column)
 
 

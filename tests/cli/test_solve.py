@@ -1,10 +1,16 @@
 """`tengen solve connect4`, run as a user runs it."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from tengen import kernel_cache
 from tests.cli.test_commands import result, tengen
 
 MOVES = "4444432232334"
@@ -31,7 +37,7 @@ def test_json_weak_and_cells_agree() -> None:
 def test_a_book_is_made_and_used(tmp_path: Path) -> None:
     file = tmp_path / "book.npz"
     done = tengen("solve", "connect4", MOVES + "126", "--make-book", file, "--plies", "2")
-    assert done.returncode == 0 and "positions searched" in done.stdout and "a second" in done.stderr
+    assert done.returncode == 0 and "positions searched" in done.stdout and "per second" in done.stderr
     found = json.loads(result("solve", "connect4", MOVES + "126", "--book", file, "--json"))
     plain = json.loads(result("solve", "connect4", MOVES + "126", "--json"))
     assert found["columns"] == plain["columns"] and found["line"] == plain["line"]
@@ -53,3 +59,30 @@ def test_a_book_is_made_and_used(tmp_path: Path) -> None:
 def test_a_mistake_is_one_clear_line(arguments: list[str], message: str) -> None:
     done = tengen("solve", *arguments)
     assert (done.returncode, done.stderr, done.stdout) == (2, f"tengen: {message}\n", "")
+
+
+def test_ctrl_c_tells_what_is_known_so_far() -> None:
+    """On the empty board, which takes minutes: nothing is solved after a second, but bounds are known."""
+    result("solve", "connect4", MOVES)  # compiled, from here on
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tengen", "solve", "connect4", "--json"],
+        env=os.environ | {"PYTHONPATH": str(kernel_cache.PACKAGE.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # ignored if we run in the background
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("few stones: this can take minutes")
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    stdout, stderr = process.communicate(timeout=60)
+    assert time.monotonic() - sent < 3
+    assert process.returncode == 130 and "stopped; what is known so far" in stderr
+    found = json.loads(stdout)
+    assert found["score"] is None and found["line"] == [] and found["nodes"] > 0
+    lowest, highest = found["bounds"]["4"]
+    assert -21 < lowest <= 1 <= highest < 21

@@ -14,7 +14,7 @@ from tengen import games, nets
 from tengen.errors import UserError
 from tengen.evaluators.card import Card
 from tengen.evaluators.evaluator import Evaluation
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.network import Network
 from tengen.evaluators.samples import random_planes
 from tengen.games.game import Game, Mask, State
 from tengen.nets.checkpoint import load_net
@@ -83,7 +83,8 @@ def test_torch_says_what_onnx_says(game_name: str, name: str, settings: dict[str
     planes = random_planes(game, 64)
     net = trained_a_little(nets.make(name, game, settings), planes)
     by_torch = TorchEvaluator(game, net, CPU)
-    by_onnx = OnnxEvaluator(game, NetworkFile(to_onnx(net, planes), net.planes))
+    card = Card(game_name, {}, net.planes, 0, 1.0, "fp32")
+    by_onnx = Network(card, to_onnx(net, planes)).direct(game)
     states, legal = some_positions(game, 300)
     assert set(states[:, -1]) == {1, 2}
     for rows in (slice(7, 8), slice(300), slice(41, 42), slice(100, 160)):  # rooms are made, and used again

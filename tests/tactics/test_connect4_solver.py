@@ -1,5 +1,6 @@
 """The Connect 4 solver against brute force on cells, and the laws that exact scores obey."""
 
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from tengen.errors import UserError
 from tengen.games.position import Position
 from tengen.tactics import connect4_book
 from tengen.tactics.connect4_book import boards_of, layers, make_book, read_book
-from tengen.tactics.connect4_solver import COLS, Solver, bitboards, book_key
+from tengen.tactics.connect4_search import COLS, book_key
+from tengen.tactics.connect4_solver import NODES_PER_LOOK, Question, Solver, bitboards, plies_to_end
 
 Columns = tuple[str, ...]  # each from the bottom, a letter a stone
 
@@ -115,6 +117,76 @@ def test_the_soonest_win_scores_18_and_the_latest_draw_0(solver: Solver) -> None
     full_but_one = "12121221212134343443434356565665656577777"
     position = Position.from_moves("connect4", full_but_one)
     assert solver.column_scores(position) == [None] * 6 + [0] and solver.best_line(position) == [6]
+
+
+def test_a_question_in_slices_of_any_size_visits_the_same_nodes_and_answers_the_same() -> None:
+    for position in late_positions(6, fewest=16, seed=9):
+        mine, taken = bitboards(position)
+        found = []
+        for num_nodes in (1, 7, 1000, 10**9):
+            solver = Solver(table_mebibytes=1)
+            question = Question(solver)
+            question.ask(mine, taken, *solver.bounds_of(mine, taken))
+            slices = 1
+            while not question.run(num_nodes):
+                slices += 1
+            assert slices == 1 or slices >= solver.nodes / num_nodes
+            found.append((question.bounds, solver.nodes))
+        assert found == [found[0]] * 4 and found[0][0] == (solver.score(position),) * 2
+
+
+def test_two_positions_solved_in_turns_do_not_disturb_each_other(solver: Solver) -> None:
+    positions = late_positions(8, fewest=14, seed=10)
+    shared = Solver(table_mebibytes=1)
+    solvings = [shared.begin(position, "every") for position in positions]
+    while not all(solving.is_done for solving in solvings):
+        for solving in solvings:
+            solving.run(0.0)
+        assert shared.score(positions[0]) == solver.score(positions[0])
+    for solving, position in zip(solvings, positions, strict=True):
+        assert solving.scores == solver.column_scores(position)
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_bounds_hold_at_every_moment_and_close_in(solver: Solver, weak: bool) -> None:
+    looks = 0
+    for position in late_positions(12, fewest=10, seed=11):
+        scores = solver.column_scores(position, weak)
+        solving, known = Solver(table_mebibytes=1).begin(position, weak=weak), 0
+        while not solving.run(0.0):
+            looks += 1
+            assert len(solving.best_columns) == 1
+            for column, (lower, upper) in solving.bounds.items():
+                score = scores[column]
+                assert score is not None and lower <= score <= upper
+            open_ends = sum(upper - lower for lower, upper in solving.bounds.values())
+            assert known == 0 or open_ends <= known
+            known = open_ends
+        best = max(score for score in scores if score is not None)
+        assert solving.score_bounds == (best, best)
+        assert sorted(solving.best_columns) == [c for c in range(COLS) if scores[c] == best]
+    assert looks > 20
+
+
+def test_stopped_early_it_names_the_column_that_is_proven_to_reach_the_most() -> None:
+    solver = Solver(table_mebibytes=16)
+    solving = solver.begin(Position.start("connect4"))
+    assert solving.best_columns == [3] and solving.score_bounds == (-20, 20)
+    assert not solving.run(0.0) and solver.nodes <= NODES_PER_LOOK
+    began = time.perf_counter()
+    assert not solving.run(0.3)
+    assert time.perf_counter() - began < 1  # of a minute
+    assert solving.best_columns == [3] and not any(solving.scores)
+    # The first player threatens to complete column 2: known by the rules, before any search
+    assert solver.begin(Position.from_moves("connect4", "23252")).best_columns == [1]
+
+
+def test_a_score_says_when_the_game_ends(solver: Solver) -> None:
+    for position in late_positions(30, fewest=17, seed=5):
+        score = solver.score(position)
+        if score:
+            assert len(solver.best_line(position)) == plies_to_end(score, len(position.actions))
+    assert plies_to_end(18, 6) == 1 and plies_to_end(0, 40) == 2
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ from tengen.errors import UserError
 from tengen.games.game import Game, State
 from tengen.games.position import Position
 from tengen.tactics import threats
-from tengen.tactics.threats import find_win, new_work, winning_moves, winning_moves_near
+from tengen.tactics.rows import winning_moves, winning_moves_near
+from tengen.tactics.threats import find_win, new_work
 
 RULES = ("freestyle", "standard", "caro", "caro-exact", "renju")
 
@@ -202,6 +203,33 @@ def test_limits() -> None:
     assert find_win(game.new_state(), game).status == "none"
     with pytest.raises(UserError, match="hex7 has no fours"):
         find_win(Position.start("hex7"), games.find("hex7"))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_in_slices_the_same_is_found_by_the_same_nodes(rule: str) -> None:
+    game = named(15, 15, 5, rule)
+    rng = np.random.default_rng([7, *map(ord, rule)])
+    works = {num_nodes: new_work(game, table_bits=8) for num_nodes in (1, 3, 50)}
+    interrupted = new_work(game, table_bits=8)
+    slices = 0
+    for _ in range(40):
+        position = random_position(game, rng)
+        expected = find_win(position, game, work=new_work(game, table_bits=8))
+        for num_nodes, work in works.items():
+            work.keys[:] = 0
+            threats.begin(work, position)
+            while threats.advance(work, num_nodes) == threats.OPEN:
+                slices += 1
+                so_far = threats.result(work)
+                assert so_far.status == "unknown" and so_far.nodes % num_nodes == 0 < so_far.nodes
+            assert threats.result(work) == expected
+        threats.begin(
+            interrupted, random_position(game, rng)
+        )  # left in the middle: the next is not disturbed
+        threats.advance(interrupted, 5)
+        found = find_win(position, game, work=interrupted)
+        assert (found.status, found.depth) == (expected.status, expected.depth)
+    assert slices > 100
 
 
 def test_a_finished_game_holds_no_win() -> None:

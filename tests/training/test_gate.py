@@ -10,9 +10,10 @@ from tengen.arena.contestants import NetworkPlayer
 from tengen.arena.match import Match, Tally, play_quick_matches
 from tengen.errors import UserError
 from tengen.evaluators.card import Card
-from tengen.evaluators.onnx import NetworkFile
 from tengen.games.game import Game
 from tengen.games.position import Position
+from tengen.players.decision import Decider
+from tengen.players.limit import Limit
 from tengen.players.player import Choice, Player
 from tengen.training import gate
 from tengen.training.config import GateConfig
@@ -24,12 +25,12 @@ CHAMPION = GateConfig(kind="champion", games=10, win_rate=0.55)
 RISING = GateConfig(kind="rising", games=20, rollouts=300)
 
 
-class First(Player):
+class First(Decider):
     """Plays the first legal move."""
 
     summary = "the first move"
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         return Choice(position.legal_actions[0])
 
 
@@ -42,7 +43,7 @@ class Made(NetworkPlayer):
 
 
 CARD = Card("tictactoe", {}, (0,), 0, 0.97, "fp32")
-NEW, OLD = (Made(name, NetworkFile(b"", (0,)), CARD, 8) for name in ("new", "old"))
+NEW, OLD = (Made(name, CARD, b"", 8) for name in ("new", "old"))
 
 
 def decided(config: GateConfig, before: Standing, match: Tally, generation: int = 7) -> Standing:

@@ -50,7 +50,8 @@ def go_on(run: Run, generations: int) -> Diary:
     run.configure(replace(run.config, length=LengthConfig(generations=generations)))
     one, other = Diary(), Diary()
     with LocalWorkers(1) as run_tasks:
-        train(run, run_tasks, Watchers(one, other))
+        numbers = [generation.number for generation in train(run, run_tasks, Watchers(one, other))]
+    assert numbers == [line["generation"] for line in one.lines]
     assert vars(one) == vars(other)
     return one
 
@@ -72,7 +73,7 @@ def test_a_watcher_sees_every_phase_shard_step_and_generation(tmp_path: Path) ->
     # A shard of the next generation is on the disk already: it is not played again, nor counted.
     run.configure(replace(run.config, length=LengthConfig(generations=3)))
     with LocalWorkers(1) as run_tasks, pytest.raises(KeyboardInterrupt):
-        train(run, run_tasks, Watchers(_Impatient()))
+        list(train(run, run_tasks, Watchers(_Impatient())))
     kept = run.shard(3, 0).stat().st_mtime_ns
     second = go_on(run, 3)
     assert second.phases[0] == (3, "playing", 6) and len(second.shards) == 1
@@ -145,7 +146,7 @@ def test_learning_ends_when_the_minutes_of_a_run_are_over(tmp_path: Path) -> Non
     run.configure(replace(run.config, length=LengthConfig(minutes=0.02, generations=0)))
     diary = Diary()
     with LocalWorkers(1) as run_tasks:
-        train(run, run_tasks, diary)
+        list(train(run, run_tasks, diary))
     wanted = diary.phases[1]
     assert wanted[:2] == (1, "learning") and len(diary.steps) < wanted[2]
     assert diary.lines[-1]["learner"]["steps"] == len(diary.steps) >= 1

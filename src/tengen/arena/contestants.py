@@ -10,8 +10,9 @@ from typing import Self
 
 from tengen import games, players
 from tengen.evaluators.card import Card
-from tengen.evaluators.onnx import NetworkFile
+from tengen.evaluators.network import Network
 from tengen.games.game import Game
+from tengen.players.limit import Limit
 from tengen.players.player import Player
 from tengen.players.zero import Zero
 
@@ -21,12 +22,12 @@ class NetworkPlayer:
     """A network with a search."""
 
     name: str  # what tasks and played games call it
-    network: NetworkFile
     card: Card
+    data: bytes  # ONNX
     simulations: int  # per move; 1: the network alone
 
     def new_player(self, game: Game) -> Player:
-        return Zero.of(game, self.network, self.card, self.simulations)
+        return Zero.of(game, Network(self.card, self.data), self.simulations)
 
 
 class Contestants:
@@ -35,6 +36,7 @@ class Contestants:
     def __init__(self, game: str, networks: tuple[NetworkPlayer, ...] = ()) -> None:
         self._game, self._networks = game, {network.name: network for network in networks}
         self._players: dict[tuple[str, bool], Player] = {}
+        self._prepared: set[tuple[str, bool]] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -54,8 +56,17 @@ class Contestants:
             self._players[key] = network.new_player(game) if network else players.find(name, game)
         return self._players[key]
 
+    def ready(self, name: str, is_second: bool, limit: Limit | None) -> Player:
+        """The same, prepared for moves under a limit: its first move takes no longer than the others."""
+        player = self.get(name, is_second)
+        if (name, is_second) not in self._prepared:
+            player.prepare(limit)
+            self._prepared.add((name, is_second))
+        return player
+
     def drop(self, name: str, is_second: bool = False) -> None:
         """A player that failed may be in any state: the next one is new."""
         player = self._players.pop((name, is_second), None)
+        self._prepared.discard((name, is_second))
         if player is not None:
             player.close()

@@ -112,6 +112,11 @@ class _Ongoing:
         """0 or 1."""
         return self.position.to_move - 1
 
+    @property
+    def limit(self) -> Limit | None:
+        """Of the next move; None: the player's own."""
+        return Limit(clock=self.clocks[self.to_move]) if self.clocks else None
+
     def seat(self, side: int) -> Seat:
         """Who sits there; of a player who meets itself the second one sits at side 1."""
         return self.task.players[side], side == 1 and self.task.players[0] == self.task.players[1]
@@ -196,7 +201,7 @@ class Referee:
         if all(game.is_over for game, _ in own):
             return
         try:
-            self._contestants.get(*seat).new_game(seed)
+            self._contestants.ready(*seat, own[0][0].limit).new_game(seed)
         except (PlayerFailedError, MemoryError) as error:
             self._contestants.drop(*seat)
             for game, side in own:
@@ -239,10 +244,7 @@ def _choices(player: Player, games: Sequence[_Ongoing]) -> list[Choice]:
     if len(games) > 1:
         return player.choose_many([game.position for game in games])
     [game] = games
-    choose: Callable[..., Choice] = player.choose
-    if game.clocks:
-        return [choose(game.position, Limit(clock=game.clocks[game.to_move]))]
-    return [choose(game.position)]
+    return [player.choose(game.position, game.limit)]
 
 
 def _why(error: Exception) -> str:

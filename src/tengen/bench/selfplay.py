@@ -27,14 +27,15 @@ from tengen.bench.peer import Peer
 from tengen.bench.search import position_after
 from tengen.errors import UserError
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import Card, Precision, read_card, read_network
-from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.card import Card, Precision, hash_of, read_card, read_onnx
+from tengen.evaluators.evaluator import Evaluation, Evaluator
+from tengen.evaluators.gathering import Answers
+from tengen.evaluators.network import Network
 from tengen.evaluators.samples import random_planes
+from tengen.evaluators.zoo import find_network
 from tengen.games import find
-from tengen.games.game import Game, Planes
+from tengen.games.game import Game, Mask, Planes, State
 from tengen.nets.export import to_int8, to_onnx
-from tengen.players.zero import find_network
 from tengen.training.checkpoint import Checkpoint
 from tengen.training.config import SelfPlayConfig
 from tengen.training.selfplay import play_shard
@@ -81,7 +82,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Network:
+class Candidate:
     """A network to play with, in both precisions."""
 
     name: str
@@ -91,6 +92,21 @@ class Network:
     discount: float  # that its values were learned with
     c_scale: float  # of Gumbel search
     weights: residual.Weights = field(default_factory=dict)  # for a peer, if it can have this network
+
+    def card(self, game: Game, precision: Precision) -> Card:
+        return Card(
+            game=game.name,
+            network={"name": self.name},
+            planes=self.planes,
+            generation=0,
+            discount=self.discount,
+            precision=precision,
+            c_scale=self.c_scale,
+            hashes={precision: hash_of(data) for precision, data in self.data.items()},
+        )
+
+    def network(self, game: Game, precision: Precision) -> Network:
+        return Network(self.card(game, precision), self.data[precision])
 
 
 @dataclass(frozen=True)
@@ -191,7 +207,7 @@ def targets(
 
 
 def compare(
-    ours: Network, theirs: Network, peer: Peer | None, effort: Effort, show: Show
+    ours: Candidate, theirs: Candidate, peer: Peer | None, effort: Effort, show: Show
 ) -> list[SelfPlayRate]:
     """The peer, if there is one, and the four ways we can play."""
     show(f"{ours.name}: {effort.games} games a round, in four ways")
@@ -214,7 +230,7 @@ def compare(
 class PeerGames:
     """Games that the peer goes on with, in batches of the size that suits it best."""
 
-    def __init__(self, peer: Peer, network: Network, folder: Path, seconds: float, show: Show) -> None:
+    def __init__(self, peer: Peer, network: Candidate, folder: Path, seconds: float, show: Show) -> None:
         self.measured: list[Measured] = []
         self._peer, self._weights = peer, folder / "net.npz"
         np.savez(self._weights, **network.weights)  # type: ignore[arg-type]
@@ -241,10 +257,10 @@ class PeerGames:
             weights=str(self._weights), batch=batch, simulations=SIMULATIONS, moves=moves, position=CHECKED
         )
 
-    def _check(self, network: Network) -> None:
+    def _check(self, network: Candidate) -> None:
         """Do both sides have the same network?"""
         game = find("connect4")
-        evaluator = OnnxEvaluator(game, NetworkFile(network.data["fp32"], network.planes))
+        evaluator = network.network(game, "fp32").direct(game)
         state = position_after(game, CHECKED)
         ours = evaluator.evaluate(state[None], game.legal_mask(state)[None])
         theirs = self._ask(PEER_BATCHES[0], moves=0)
@@ -258,7 +274,7 @@ class Way:
     def __init__(
         self,
         game: Game,
-        network: Network,
+        network: Candidate,
         precision: Precision,
         is_cached: bool,
         settings: SelfPlayConfig,
@@ -268,7 +284,7 @@ class Way:
         self.measured: list[Measured] = []
         self._game, self._settings, self._num_games = game, settings, num_games
         self._is_cached, self._sees_last_move = is_cached, game.shows_last_move(network.planes)
-        self._evaluator = TimedEvaluator(game, NetworkFile(network.data[precision], network.planes))
+        self._evaluator = TimedEvaluator(game, network.network(game, precision))
         play_shard(game, self._evaluator, settings, 1, num_games, [0])  # compiles, and meets full batches
         self._play(simulations=1, seed=0)
         planes = random_planes(game, self._evaluator.session.largest_batch)
@@ -304,33 +320,36 @@ class Way:
         session = self._evaluator.session
         done, began = 0, session.seconds
         while done == 0 or session.seconds - began < seconds:
-            session.run(None, {"planes": self._planes})
+            session.run(self._planes)
             done += len(self._planes)
         return done / (session.seconds - began)
 
 
-class TimedEvaluator(OnnxEvaluator):
+class TimedEvaluator:
     """Knows how long it was inside the network."""
 
-    def __init__(self, game: Game, network: NetworkFile) -> None:
-        super().__init__(game, network)
-        self.session = TimedSession(self._session)
-        self._session = self.session
+    def __init__(self, game: Game, network: Network) -> None:
+        self._evaluator = network.direct(game)
+        self.session = TimedSession(self._evaluator.run)
+        self._evaluator.run = self.session.run
+
+    def evaluate(self, states: State, legal: Mask) -> Evaluation:
+        return self._evaluator.evaluate(states, legal)
 
 
 class TimedSession:
     """A session of ONNX Runtime with a stopwatch."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, run: Callable[[Planes], Answers]) -> None:
         self.seconds, self.largest_batch = 0.0, 0
-        self._session = session
+        self._run = run
 
-    def run(self, outputs: list[str] | None, feed: dict[str, Planes]) -> Any:
-        self.largest_batch = max(self.largest_batch, len(feed["planes"]))
+    def run(self, planes: Planes) -> Answers:
+        self.largest_batch = max(self.largest_batch, len(planes))
         began = time.process_time()
-        answer = self._session.run(outputs, feed)
+        answers = self._run(planes)
         self.seconds += time.process_time() - began
-        return answer
+        return answers
 
 
 def _rate(who: str, measured: list[Measured]) -> SelfPlayRate:
@@ -356,7 +375,7 @@ def _rate(who: str, measured: list[Measured]) -> SelfPlayRate:
 # ---- from one process to two
 
 
-def scale(network: Network, effort: Effort, show: Show) -> Scaling:
+def scale(network: Candidate, effort: Effort, show: Show) -> Scaling:
     """Two shards, as in training, by one process and by two, in turns; seconds by the clock on the wall."""
     seconds: dict[int, list[float]] = {1: [], 2: []}
     shares = []
@@ -401,18 +420,9 @@ class TimedWork:
             yield timed
 
 
-def _checkpoint(network: Network) -> Checkpoint:
+def _checkpoint(network: Candidate) -> Checkpoint:
     """To play in int8."""
-    card = Card(
-        game="connect4",
-        network={"name": network.name},
-        planes=network.planes,
-        generation=0,
-        discount=network.discount,
-        precision="int8",
-        c_scale=network.c_scale,
-    )
-    return Checkpoint(card, network.data)
+    return Checkpoint(network.card(find("connect4"), "int8"), network.data)
 
 
 # ---- AlphaZero_Gomoku's network and settings
@@ -464,7 +474,7 @@ def _alphazero_gomoku_rate(way: Way) -> AlphaZeroGomokuRate:
 # ---- networks
 
 
-def plain_network(channels: int, blocks: int) -> Network:
+def plain_network(channels: int, blocks: int) -> Candidate:
     """Residual, with random weights: we can play with it, and the peer too."""
     connect4 = find("connect4")
     weights = residual.random_weights(connect4, channels, blocks)
@@ -473,23 +483,23 @@ def plain_network(channels: int, blocks: int) -> Network:
     return replace(network, weights=weights)
 
 
-def trained_network(path: str) -> Network:
+def trained_network(path: str) -> Candidate:
     """A run's, or that of a folder with a card. Not every one has been exported to int8: here it is anew."""
     folder = find_network(path)
     card = read_card(folder)
     if card.game != "connect4":
         raise UserError(f"expected a network for connect4, the one in {folder} plays {card.game}")
-    name, fp32 = f"{path}, generation {card.generation}", read_network(folder, "fp32").data
+    name, fp32 = f"{path}, generation {card.generation}", read_onnx(folder, card, "fp32")
     network = _network(name, find("connect4"), fp32, card.planes)
     return replace(network, discount=card.discount, c_scale=card.c_scale)
 
 
-def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Network:
+def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Candidate:
     seen = np.ascontiguousarray(random_planes(game, CALIBRATION)[:, planes])
     defaults = SelfPlayConfig()
-    return Network(
+    return Candidate(
         name,
-        residual.multiply_adds(fp32),
+        residual.multiply_adds(fp32, game),
         {"fp32": fp32, "int8": to_int8(fp32, seen)},
         planes,
         defaults.discount,
@@ -497,7 +507,7 @@ def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Net
     )
 
 
-def _settings(network: Network, effort: Effort) -> SelfPlayConfig:
+def _settings(network: Candidate, effort: Effort) -> SelfPlayConfig:
     """Those of training, with the same number of simulations for every move."""
     return SelfPlayConfig(
         simulations=SIMULATIONS,

@@ -38,6 +38,7 @@ from tengen.cli import (
     sprt,
     tournament,
     train,
+    warm,
 )
 from tengen.cli.command import Command, help_without_a_command
 from tengen.errors import UserError, machine_failure, mistaken_path
@@ -69,6 +70,7 @@ app.command(cls=Command)(tournament.tournament)
 app.command(cls=Command)(sprt.sprt)
 app.command(cls=Command)(check.check)
 app.command(cls=Command)(perft.perft)
+app.command(cls=Command)(warm.warm)
 app.command(cls=Command)(demo.demo)
 app.add_typer(runs.app, name="runs")
 app.add_typer(reference.app, name="reference")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.runs import RUNS
 from tengen.cli.train import can_train, run_to_end
 from tengen.command_line import command
 from tengen.terminal import has_color
+from tengen.training.folders import RUNS
 
 if TYPE_CHECKING:
     from tengen.games.position import Position

@@ -32,10 +32,10 @@ def export(
     from tengen import games as rules
     from tengen.arena.referee import check_players
     from tengen.cli.arena import local_workers
-    from tengen.cli.runs import run_folder
-    from tengen.players.zero import find_network
+    from tengen.evaluators.zoo import find_network
     from tengen.training import checkpoint
     from tengen.training.config import MeasureConfig
+    from tengen.training.folders import run_folder
     from tengen.training.measure import measure
     from tengen.training.run import Run
 

@@ -71,8 +71,8 @@ def curve(
     from tengen.arena import reference as scored
     from tengen.cli.arena import local_workers
     from tengen.cli.progress import progress
-    from tengen.cli.runs import run_folder
     from tengen.errors import UserError
+    from tengen.training.folders import run_folder
     from tengen.training.run import Run
 
     files.check_can_write(svg)

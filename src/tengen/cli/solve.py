@@ -1,7 +1,6 @@
 """`tengen solve connect4 MOVES`: the exact score of every move, by the solver."""
 
 import json
-import signal
 import sys
 import time
 from pathlib import Path
@@ -9,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tengen.cli.progress import SECONDS_A_FRAME, SECONDS_A_LINE
 from tengen.terminal import has_color
 
 if TYPE_CHECKING:
     from tengen.games.position import Position
+    from tengen.tactics.connect4_solver import Solver, Solving
 
+STOPPED = 130  # exit code after Ctrl-C
 FEW_STONES = 8  # with fewer, and without a book, solving can take minutes
 EMPTY, FIRST, SECOND = ".0-_", "1xX", "2oO"  # what --cells may write for a cell
 
@@ -49,39 +51,87 @@ def solve(
     if make_book is not None:
         _make_book(make_book, plies, position)
         return
-    if book is None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a search does not look at Ctrl-C
-        if taken.bit_count() < FEW_STONES:
-            print("few stones: this can take minutes (--book makes it quick)", file=sys.stderr)
+    if book is None and taken.bit_count() < FEW_STONES:
+        print("few stones: this can take minutes (--book makes it quick)", file=sys.stderr)
     solver = Solver(book=read_book(book) if book else None)
-    began = time.perf_counter()
-    scores = solver.column_scores(position, weak)
-    line = [] if weak else [position.game.moves.name(column) for column in solver.best_line(position)]
+    began, line = time.perf_counter(), list[str]()
+    solving = solver.begin(position, "every", weak)
+    try:
+        _watch(solving, solver)
+        if not weak:
+            line = [position.game.moves.name(column) for column in solver.best_line(position)]
+    except KeyboardInterrupt:
+        print("\ntengen: stopped; what is known so far:", file=sys.stderr)
     seconds = time.perf_counter() - began
-    best = max(score for score in scores if score is not None)
     if as_json:
-        found = {
-            "moves": position.moves,
-            "to_move": position.to_move,
-            "weak": weak,
-            "score": best,
-            "columns": {position.game.moves.name(column): score for column, score in enumerate(scores)},
-            "line": line,
-            "nodes": solver.nodes,
-            "seconds": round(seconds, 6),
-        }
-        print(json.dumps(found))
-        return
-    print(position.text(color=has_color(sys.stdout)) + "\n")
-    for column, score in enumerate(scores):
+        print(json.dumps(_as_json(position, solving, line, solver.nodes, seconds)))
+    else:
+        print(position.text(color=has_color(sys.stdout)) + "\n")
+        _print_columns(position, solving)
+        if line:
+            print(f"\nbest line  {' '.join(line)}")
+        print(f"{'' if line else chr(10)}{solver.nodes:,} nodes, {seconds:.3f} s")
+    if not solving.is_done or (not line and not weak):
+        raise typer.Exit(STOPPED)
+
+
+def _watch(solving: "Solving", solver: "Solver") -> None:
+    """Solves; says on stderr how far it is: in place where somebody watches, else a line now and then."""
+    from rich.console import Console
+
+    began = time.monotonic()
+    console = Console(stderr=True)
+    with console.status("solving") as shown:
+        last = began
+        while not solving.run(SECONDS_A_FRAME):
+            now = time.monotonic()
+            text = _progress(solving, solver.nodes, now - began)
+            if console.is_terminal:
+                shown.update(text)
+            elif now - last >= SECONDS_A_LINE:
+                last = now
+                print(text, file=sys.stderr, flush=True)
+
+
+def _progress(solving: "Solving", nodes: int, seconds: float) -> str:
+    known = sum(lower == upper for lower, upper in solving.bounds.values())
+    lower, upper = solving.score_bounds
+    score = f"score {lower:+}" if lower == upper else f"score {lower:+} to {upper:+}"
+    speed = f"{nodes / seconds / 1e6:.1f} million nodes per second"
+    return f"{score}, {known}/{len(solving.bounds)} columns solved, {seconds:.0f} s, {speed}"
+
+
+def _as_json(
+    position: "Position", solving: "Solving", line: list[str], nodes: int, seconds: float
+) -> dict[str, object]:
+    """`columns` are null where a column is full, or not solved when Ctrl-C came: then it has `bounds`."""
+    names = position.game.moves.name
+    lower, upper = solving.score_bounds
+    return {
+        "moves": position.moves,
+        "to_move": position.to_move,
+        "weak": solving.weak,
+        "score": lower if lower == upper else None,
+        "columns": {names(column): score for column, score in enumerate(solving.scores)},
+        "bounds": {names(column): bounds for column, bounds in sorted(solving.bounds.items())},
+        "line": line,
+        "nodes": nodes,
+        "seconds": round(seconds, 6),
+    }
+
+
+def _print_columns(position: "Position", solving: "Solving") -> None:
+    best, best_possible = solving.score_bounds
+    for column, score in enumerate(solving.scores):
         name = position.game.moves.name(column)
-        if score is None:
-            print(f"{name:>3}       full")
+        if score is not None:
+            mark = " *" if score == best == best_possible else "  "
+            print(f"{name:>3}{score:>+5}{mark} {in_words(score, solving.weak)}")
+        elif column in solving.bounds:
+            lower, upper = solving.bounds[column]
+            print(f"{name:>3}       between {lower:+} and {upper:+}")
         else:
-            print(f"{name:>3}{score:>+5}{' *' if score == best else '  '} {in_words(score, weak)}")
-    if line:
-        print(f"\nbest line  {' '.join(line)}")
-    print(f"{'' if line else chr(10)}{solver.nodes:,} nodes, {seconds:.3f} s")
+            print(f"{name:>3}       full")
 
 
 def in_words(score: int, weak: bool) -> str:
@@ -139,7 +189,7 @@ def _make_book(file: Path, plies: int, position: "Position") -> None:
         def show(done: int, of: int) -> None:
             first[:] = first or [done]
             rate = (done - first[0]) / max(time.monotonic() - began, 1e-9)
-            bar.update(task, completed=done, total=of, rate=f"{rate:,.1f} a second")
+            bar.update(task, completed=done, total=of, rate=f"{rate:,.1f} per second")
 
         total = make_book(file, plies, position, Solver(), show)
     print(f"{file}: {total:,} positions searched, {plies} plies after the position given")

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.runs import new_folder, run_folder
 from tengen.command_line import command
 from tengen.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
-    from tengen.training.config import Config, LengthConfig
+    from tengen.training.config import LengthConfig
     from tengen.training.run import Run
     from tengen.training.watch import Watcher
 
@@ -46,10 +45,12 @@ def train(
     if not can_train():
         raise MissingExtraError("tengen train", "train")
 
+    from tengen.training.start import create_run, limits, reopen_run
+
     if resume is not None:
         if game or name or preset or seed is not None:
             raise UserError("--resume keeps the game, the name and the seed: leave them out")
-        run = _resumed(resume, settings or [], _limits(minutes, generations))
+        run = reopen_run(resume, settings or [], limits(minutes, generations))
     elif game is None:
         example, again = command("train", "connect4"), command("train", "--resume", "NAME")
         raise UserError(f"which game? {example}, or {again}")
@@ -57,51 +58,10 @@ def train(
         from tengen.training import config_files as configs
 
         config = configs.load(game, settings or [], seed or 0, preset)
-        for limit in _limits(minutes, generations):
+        for limit in limits(minutes, generations):
             config = configs.with_setting(config, limit)
-        run = _created(name, config)
+        run = create_run(name, config)
     run_to_end(run, workers, plain)
-
-
-def _limits(minutes: float | None, generations: int | None) -> list[str]:
-    """The end that was asked for, as settings; the limit that is not named is none."""
-    if minutes is None and generations is None:
-        return []
-    return [f"length.minutes={minutes or 0.0}", f"length.generations={generations or 0}"]
-
-
-def _created(name: str | None, config: "Config") -> "Run":
-    """A new run. What is refused leaves nothing behind."""
-    from tengen import games
-    from tengen.training import checks
-    from tengen.training.lock import locked
-    from tengen.training.run import Run
-
-    games.find(config.game)
-    folder = new_folder(name, config.game)
-    Run.refuse_if_there(folder)
-    checks.check(config)
-    with locked(folder):
-        return Run.create(folder, config)
-
-
-def _resumed(name: str, settings: list[str], limits: list[str]) -> "Run":
-    """A run that is there, with other settings from the next generation on."""
-    from tengen.training import checks
-    from tengen.training.changes import changed
-    from tengen.training.lock import locked
-    from tengen.training.run import Run
-
-    folder = Run.open(run_folder(name)).folder
-    with locked(folder):
-        run = Run.open(folder)
-        following = max(1, run.generation + 1)
-        config = changed(run.config, settings, following)
-        config = changed(config, limits, following, why="--minutes or --generations")
-        if config != run.config:
-            checks.check(config)
-            run.reconfigure(config)
-    return run
 
 
 def can_train() -> bool:
@@ -133,7 +93,8 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
     try:
         with locked(run.folder), reraise_swallowed_signals(), ExitStack() as stack:
             run_tasks = stack.enter_context(LocalWorkers(workers or available_cores()))
-            coach(run, run_tasks, Watchers(*_watchers(run, is_live, stack)))
+            for _ in coach(run, run_tasks, Watchers(*_watchers(run, is_live, stack))):
+                pass
     except KeyboardInterrupt:
         print(
             f"tengen: stopped in generation {max(1, run.generation + 1)}, {resuming} goes on", file=sys.stderr

@@ -231,7 +231,7 @@ class Loops:
                 leaf = leaves[slot]
                 state = states[leaf]
                 if parents[leaf] >= 0:  # a root's state is there already
-                    play_one(states[parents[leaf]], actions[leaf], state)
+                    play_one(states[parents[leaf]], np.int64(actions[leaf]), state)
                 to_move[leaf] = state[-1]
                 is_over, value = outcome_one(state)
                 if is_over:

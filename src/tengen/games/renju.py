@@ -52,62 +52,43 @@ Rows = npt.NDArray[np.uint32]  # a board as bits: [row + EDGE], a bit for each c
 EDGE = 5  # empty rows around it
 
 
-@njit(cache=True)
-def black_run(line: npt.NDArray[np.int8]) -> tuple[int, int]:
-    """The first and last index of the run of black stones through the centre of an 11-cell line."""
-    first, last = 5, 5
-    while first > 0 and line[first - 1] == 1:
-        first -= 1
-    while last < 10 and line[last + 1] == 1:
-        last += 1
-    return first, last
-
-
-@njit(cache=True)
-def describe_line(line: npt.NDArray[np.int8]) -> int:
-    """What black's stone at the centre of an 11-cell line makes there, as an entry of LINES."""
-    first, last = black_run(line)
-    length = last - first + 1
-    if length == 5:
-        return FIVE_BIT
-    if length > 5:
-        return OVERLINE_BIT
-    fours = 0
-    for q in range(1, 10):  # a five through the centre reaches at most four cells away
-        if line[q] == 0:
-            line[q] = 1
-            a, b = black_run(line)
-            if b - a == 4:
-                fours += 1
-            line[q] = 0
-    if length == 4:  # a straight four is completed at either end and is still one four
-        fours = min(fours, 1)
-    straight = 0
-    for q in range(2, 9):
-        if line[q] == 0:
-            line[q] = 1
-            a, b = black_run(line)
-            # Both ends empty, and no black stone behind them that would turn the five into a six.
-            if b - a == 3 and a <= q <= b and line[a - 1] == 0 and line[b + 1] == 0:
-                if (a < 2 or line[a - 2] != 1) and (b > 8 or line[b + 2] != 1):
-                    straight |= 1 << (q - 2 if q < 5 else q - 3)
-            line[q] = 0
-    return straight | fours << 6
-
-
-@njit(cache=True)
 def describe_all_lines() -> npt.NDArray[np.uint16]:
-    """LINES: an entry for each of the 243 · 243 lines."""
-    lines = np.zeros((243, 243), np.uint16)
-    line = np.zeros(11, np.int8)
-    line[5] = 1
-    for behind in range(243):
-        for ahead in range(243):
-            for distance in range(1, 6):
-                line[5 - distance] = behind // 3 ** (distance - 1) % 3
-                line[5 + distance] = ahead // 3 ** (distance - 1) % 3
-            lines[behind, ahead] = describe_line(line)
-    return lines
+    """LINES: an entry for each of the 243 · 243 lines, from what is known of their two sides.
+
+    With NumPy, 3 ms: compiling a loop would take a second, whatever game is played.
+    """
+    cells = np.full((243, 7), WHITE, np.int8)  # [code, distance - 1], what is beyond five cells is not empty
+    cells[:, :5] = np.arange(243)[:, None] // 3 ** np.arange(5) % 3
+    run, is_open = describe_side(cells)
+    length = 1 + run[:, None] + run
+    fours, straight = np.zeros((243, 243), np.uint16), np.zeros((243, 243), np.uint16)
+    for distance in range(1, 5):  # black adds a stone ahead; behind is the same, mirrored
+        added = cells.copy()
+        added[:, distance - 1] = BLACK
+        is_empty = cells[:, distance - 1] == EMPTY
+        run_then, is_open_then = describe_side(added)
+        # 1. a four, if that completes a five through the centre
+        completes = (run[:, None] + run_then == 4) & is_empty
+        fours += completes
+        fours += completes.T
+        # 2. a straight four: both ends empty, and no black stone behind them that would make a six of it
+        can = is_empty & (run_then >= distance) & is_open_then
+        makes = (run[:, None] + run_then == 3) & is_open[:, None] & can
+        if distance <= 3:
+            straight |= makes.astype(np.uint16) << (2 + distance)
+            straight |= makes.T.astype(np.uint16) << (3 - distance)
+    fours[length == 4] = np.minimum(fours[length == 4], 1)  # completed at either end it is still one four
+    described = straight | fours << 6
+    described[length == 5] = FIVE_BIT
+    described[length > 5] = OVERLINE_BIT
+    return described
+
+
+def describe_side(cells: npt.NDArray[np.int8]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """For each side: how many black stones begin it; is the next cell empty, and that after it not black?"""
+    run = np.logical_and.accumulate(cells[:, :5] == BLACK, axis=1).sum(axis=1)
+    each = np.arange(len(cells))
+    return run, (cells[each, run] == EMPTY) & (cells[each, run + 1] != BLACK)
 
 
 LINES = describe_all_lines()
@@ -140,10 +121,10 @@ def look(state: "State", point: int) -> int:
 
     If that is the question: UNDECIDED, and above its three bits those of the threes, six a line.
     """
-    rows, cols = int(state[0]), int(state[1])
+    one, rows, cols = np.int64(1), np.int64(state[0]), np.int64(state[1])  # all steps of one type
     row, col = point // cols, point % cols
     up, down, left, right = row, rows - 1 - row, col, cols - 1 - col
-    east = line_through(state, point, 1, left, right)
+    east = line_through(state, point, one, left, right)
     south = line_through(state, point, cols, up, down)
     southeast = line_through(state, point, cols + 1, min(up, left), min(down, right))
     southwest = line_through(state, point, cols - 1, min(up, right), min(down, left))
@@ -176,7 +157,7 @@ def judge(state: "State", point: int) -> int:
     Puts stones on the board while it thinks, and takes them off again. The recursion (is the point
     that would make the straight four itself legal?) is a stack of frames, one stone each.
     """
-    cols = int(state[1])
+    cols = np.int64(state[1])
     verdict = look(state, point)
     if verdict & 7 != UNDECIDED:
         return verdict
@@ -207,7 +188,7 @@ def judge(state: "State", point: int) -> int:
         else:
             direction, i = asked // 6, asked % 6
             if direction == 0:
-                step = 1
+                step = np.int64(1)
             elif direction == 1:
                 step = cols
             elif direction == 2:
@@ -233,10 +214,12 @@ def mark_forbidden(state: "State") -> None:
     First every cell at once, a row in a machine word, a bit a cell: where might something forbidden arise?
     Never too few points, sometimes too many. Then `judge` decides about those, 3 or 4 with 40 stones.
     """
-    rows, cols = int(state[0]), int(state[1])
+    rows, cols = np.int64(state[0]), np.int64(state[1])
+    # Steps as variables: Numba compiles a function anew for every literal that it is called with.
+    one, two, three, four, five = np.int64(1), np.int64(2), np.int64(3), np.int64(4), np.int64(5)
     # 1. the board as bits, with empty rows around it, so that lines may run off its edge
     boards = np.zeros((9, rows + 2 * EDGE), np.uint32)
-    black, empty, fours_at, threes_at, fives_at, three, threes, four, fours = boards
+    black, empty, fours_at, threes_at, fives_at, once_three, twice_three, once_four, twice_four = boards
     whole_row = np.uint32((1 << cols) - 1)
     point = HEADER
     for row in range(EDGE, rows + EDGE):
@@ -255,17 +238,17 @@ def mark_forbidden(state: "State") -> None:
         # 2. windows, each at the bit of its first cell
         for row in range(EDGE, rows + EDGE):
             b0, b1, b2, b3, b4 = (
-                black[row], along(black, row, 1, down, right), along(black, row, 2, down, right),
-                along(black, row, 3, down, right), along(black, row, 4, down, right),
+                black[row], along(black, row, one, down, right), along(black, row, two, down, right),
+                along(black, row, three, down, right), along(black, row, four, down, right),
             )  # fmt: skip
             e0, e1, e2, e3, e4 = (
-                empty[row], along(empty, row, 1, down, right), along(empty, row, 2, down, right),
-                along(empty, row, 3, down, right), along(empty, row, 4, down, right),
+                empty[row], along(empty, row, one, down, right), along(empty, row, two, down, right),
+                along(empty, row, three, down, right), along(empty, row, four, down, right),
             )  # fmt: skip
             free = (b0 | e0) & (b1 | e1) & (b2 | e2) & (b3 | e3)
             # four cells with two black stones and two empty ones, between two empty cells
             odd, some, all_black = b0 ^ b1 ^ b2 ^ b3, b0 | b1 | b2 | b3, b0 & b1 & b2 & b3
-            threes_at[row] = free & some & ~odd & ~all_black & e4 & along(empty, row, -1, down, right)
+            threes_at[row] = free & some & ~odd & ~all_black & e4 & along(empty, row, -one, down, right)
             # five cells with three black stones or more, and no white: add the five bits, see if ≥ 3
             sum_a, carry_a = b0 ^ b1 ^ b2, b0 & b1 | b0 & b2 | b1 & b2
             sum_b, carry_b = sum_a ^ b3 ^ b4, sum_a & b3 | sum_a & b4 | b3 & b4
@@ -276,20 +259,20 @@ def mark_forbidden(state: "State") -> None:
             found = threes_at[row]
             for steps in range(-3, 0):
                 found |= along(threes_at, row, steps, down, right)
-            threes[row] |= three[row] & found
-            three[row] |= found
-            once, twice = four[row], fours[row]
+            twice_three[row] |= once_three[row] & found
+            once_three[row] |= found
+            once, twice = once_four[row], twice_four[row]
             for steps in range(-4, 1):
                 found = along(fours_at, row, steps, down, right)
                 twice |= once & found
                 once |= found
             # Beside five in a row: no game goes on from there, but a board can be set up so.
-            twice |= along(fives_at, row, 1, down, right) | along(fives_at, row, -5, down, right)
-            four[row], fours[row] = once, twice
+            twice |= along(fives_at, row, one, down, right) | along(fives_at, row, -five, down, right)
+            once_four[row], twice_four[row] = once, twice
 
     # 4. judge
     for row in range(rows):
-        found = (threes[row + EDGE] | fours[row + EDGE]) & empty[row + EDGE]
+        found = (twice_three[row + EDGE] | twice_four[row + EDGE]) & empty[row + EDGE]
         col = 0
         while found:
             if found & np.uint32(1):

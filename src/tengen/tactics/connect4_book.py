@@ -23,7 +23,8 @@ import numpy.typing as npt
 from tengen import files
 from tengen.errors import UserError
 from tengen.games.position import Position
-from tengen.tactics.connect4_solver import BOARD, COLS, Solver, bitboards, book_key, drop, has_four, win_now
+from tengen.tactics.connect4_search import BOARD, COLS, book_key, drop, has_four, win_now
+from tengen.tactics.connect4_solver import Solver, bitboards
 
 UNKNOWN = -128
 SECONDS_BETWEEN_WRITES = 30

@@ -1,305 +1,55 @@
-"""Connect 4, solved exactly: the score of any position, by alpha-beta over bitboards.
+"""Connect 4, solved exactly: the score of every move in any position.
 
-A board is two 49-bit words, seven bits a column, the seventh always empty so that lines do not wrap:
-
-     6 13 20 27 34 41 48      mine    the stones of the player to move
-     5 12 19 26 33 40 47      taken   all stones
-     4 11 18 25 32 39 46
-     3 10 17 24 31 38 45      A position's key is mine + taken + bottom: unique, because in each column the
-     2  9 16 23 30 37 44      highest one stands above the highest stone.
-     1  8 15 22 29 36 43
-     0  7 14 21 28 35 42
+    solver = Solver()
+    solver.score(position)                  # 4
+    solver.column_scores(position)          # [-4, 4, -3, None, -4, -4, -4]
+    solving = solver.begin(position)        # the same in slices, to be watched and stopped
+    while not solving.run(seconds=0.1):
+        print(solving.lower, solving.upper, solving.best_columns)
 
 Scores are for the player to move: 0 a draw, +n a win and -n a loss, n one more than the winner's stones left
 unplayed when the game ends: the sooner the higher. A win with the very last stone is 1, the soonest is 18.
-
-The methods are those of Tromp's and Pons' solvers: searches that only ask "more than this?" close in on the
-score; moves that allow an immediate win are left out; the others are ordered by the threats they make; a
-table keeps the bounds met before. One more is Allis' claim of the even rows, see `cannot_win`.
 """
 
+import math
+import time
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
 from tengen.errors import UserError
 from tengen.games import connect4
 from tengen.games.position import Position
+from tengen.tactics.connect4_search import (
+    BOARD,
+    BOTTOM,
+    CELLS,
+    COLS,
+    COLUMNS_INWARDS,
+    HIGHEST,
+    IS_SEARCHING,
+    LOWEST,
+    NODES,
+    ROOT_MINE,
+    ROOT_TAKEN,
+    ROWS,
+    book_key,
+    close_in,
+    drop,
+    has_four,
+    middle_of,
+    new_stack,
+    win_now,
+    winning_cells,
+    wins_at_once,
+)
 
-ROWS, COLS = 6, 7
-CELLS = ROWS * COLS
-COLUMNS_INWARDS = (0, 6, 1, 5, 2, 4, 3)  # the middle takes part in the most lines
 MIDDLE_FIRST = COLUMNS_INWARDS[::-1]
-
-BOTTOM = np.uint64(sum(1 << (7 * col) for col in range(COLS)))
-BOARD = np.uint64(sum(0b111111 << (7 * col) for col in range(COLS)))
-ODD_ROWS = np.uint64(sum(0b010101 << (7 * col) for col in range(COLS)))  # the first, third and fifth
-FILES = np.array([0b111111 << (7 * col) for col in COLUMNS_INWARDS], np.uint64)
-
-# An entry of the table: key << 12 | upper bound << 6 | lower bound, the bounds 32 more than they are.
-Words = npt.NDArray[np.uint64]
-BOUND = np.uint64(63)
-UNBOUNDED = np.uint64(63 << 6)  # at least -32, at most 31
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, a key's high bits depend on all others
 TABLE_MEBIBYTES = 128
+NODES_PER_LOOK = 20_000  # between two looks at the clock: 2-5 ms
 
-# Looking up all children first spares nodes, but look-ups cost time too. 60 random positions of 10-16
-# plies: 34.8 million nodes without, 30.7 before ply 28, 27.8 before 34; times differed less than they vary.
-LOOK_UP_CHILDREN_BEFORE = 28  # plies
-MIRROR_BEFORE = 17  # plies; not tuned: later, mirror images hardly ever meet
-
-# Numba makes a float of int64 with uint64: every word below is a np.uint64, every number an int.
-NOTHING, ONE, TWO, THREE, SIX, SEVEN, EIGHT = (np.uint64(number) for number in (0, 1, 2, 3, 6, 7, 8))
-TWELVE, FOURTEEN, SIXTEEN, EIGHTEEN = (np.uint64(number) for number in (12, 14, 16, 18))
-TWENTY_ONE, TWENTY_FOUR, TWENTY_EIGHT, FORTY_TWO = (np.uint64(number) for number in (21, 24, 28, 42))
-COLUMN_0, COLUMN_1, COLUMN_2, COLUMN_3 = (np.uint64(0b1111111 << (7 * col)) for col in range(4))
-THREATS = np.uint64(52)  # a listed move is threats << 52 | its bit
-
-
-@njit(cache=True, forceinline=True)
-def winning_cells(stones: np.uint64, taken: np.uint64) -> np.uint64:
-    """The empty cells that would complete four in a row."""
-    found = (stones << ONE) & (stones << TWO) & (stones << THREE)  # ↑
-    pair = (stones << SIX) & (stones << TWELVE)  # ↘
-    found |= pair & ((stones << EIGHTEEN) | (stones >> SIX))
-    pair = (stones >> SIX) & (stones >> TWELVE)
-    found |= pair & ((stones >> EIGHTEEN) | (stones << SIX))
-    pair = (stones << SEVEN) & (stones << FOURTEEN)  # →
-    found |= pair & ((stones << TWENTY_ONE) | (stones >> SEVEN))
-    pair = (stones >> SEVEN) & (stones >> FOURTEEN)
-    found |= pair & ((stones >> TWENTY_ONE) | (stones << SEVEN))
-    pair = (stones << EIGHT) & (stones << SIXTEEN)  # ↗
-    found |= pair & ((stones << TWENTY_FOUR) | (stones >> EIGHT))
-    pair = (stones >> EIGHT) & (stones >> SIXTEEN)
-    found |= pair & ((stones >> TWENTY_FOUR) | (stones << EIGHT))
-    return found & BOARD & ~taken
-
-
-@njit(cache=True, forceinline=True)
-def has_four(stones: np.uint64) -> bool:
-    pairs = stones & (stones >> ONE)
-    found = pairs & (pairs >> TWO)
-    pairs = stones & (stones >> SIX)
-    found |= pairs & (pairs >> TWELVE)
-    pairs = stones & (stones >> SEVEN)
-    found |= pairs & (pairs >> FOURTEEN)
-    pairs = stones & (stones >> EIGHT)
-    found |= pairs & (pairs >> SIXTEEN)
-    return bool(found != NOTHING)
-
-
-@njit(cache=True, forceinline=True)
-def cannot_win(mine: np.uint64, taken: np.uint64) -> bool:
-    """Is at most a draw certain for the player to move? For an even number of stones only.
-
-    The opponent can always answer in the same column, or in another column of odd height if the stone fell
-    on one: then the player to move gets no empty cells but the odd rows and those playable now.
-    """
-    empty = BOARD & ~taken
-    return not has_four(mine | (empty & ODD_ROWS) | (empty & (taken + BOTTOM)))
-
-
-@njit(cache=True, forceinline=True)
-def count(bits: np.uint64) -> int:
-    """How many bits are set."""
-    number = 0
-    while bits != NOTHING:  # LLVM makes one instruction of this loop
-        bits &= bits - ONE
-        number += 1
-    return number
-
-
-@njit(cache=True, forceinline=True)
-def safe_moves(threats: np.uint64, taken: np.uint64) -> np.uint64:
-    """The moves after which the opponent, who would win on the cells `threats`, cannot win at once."""
-    playable = (taken + BOTTOM) & BOARD
-    forced = playable & threats
-    if forced != NOTHING:
-        if forced & (forced - ONE) != NOTHING:  # two threats: nothing helps
-            return NOTHING
-        playable = forced
-    return playable & ~(threats >> ONE)  # never below a cell that wins for the opponent
-
-
-@njit(cache=True, forceinline=True)
-def key_of(mine: np.uint64, taken: np.uint64, played: int) -> np.uint64:
-    """The position's key; in the opening the lesser of its own and its mirror image's."""
-    key = mine + taken + BOTTOM
-    if played < MIRROR_BEFORE:
-        mirrored = (key & COLUMN_0) << FORTY_TWO | (key & COLUMN_1) << TWENTY_EIGHT
-        mirrored |= (key & COLUMN_2) << FOURTEEN | key & COLUMN_3 | (key >> FOURTEEN) & COLUMN_2
-        mirrored |= (key >> TWENTY_EIGHT) & COLUMN_1 | key >> FORTY_TWO
-        if mirrored < key:
-            return mirrored
-    return key
-
-
-@njit(cache=True, forceinline=True)
-def look_up(table: Words, shift: np.uint64, key: np.uint64) -> np.uint64:
-    """The bounds known of a position, as the last twelve bits of its entry."""
-    entry = table[(key * SPREAD) >> shift]
-    return entry & (UNBOUNDED | BOUND) if entry >> TWELVE == key else UNBOUNDED
-
-
-@njit(cache=True, forceinline=True)
-def lower(bounds: np.uint64) -> int:
-    return np.int64(bounds & BOUND) - 32  # type: ignore[return-value]  # Numba's int() would stay unsigned
-
-
-@njit(cache=True, forceinline=True)
-def upper(bounds: np.uint64) -> int:
-    return np.int64(bounds >> SIX) - 32  # type: ignore[return-value]
-
-
-@njit(cache=True)
-def search(
-    mine: np.uint64,
-    taken: np.uint64,
-    limit: int,
-    table: Words,
-    boards: Words,
-    moves: Words,
-    answers_to: Words,
-    numbers: npt.NDArray[np.int64],
-    nodes: npt.NDArray[np.int64],
-) -> int:
-    """Is the score more than the limit? Then a lower bound above it, else an upper bound not above it.
-
-    The player to move cannot win at once. Numba does not do recursion well, so for each depth:
-    boards      mine, taken                                           uint64[D, 2]
-    moves       the moves, the best last                              uint64[D, 7]
-    answers_to  the opponent's safe answers to each                   uint64[D, 7]
-    numbers     moves left, best value so far, keep it in the table?  int64[D, 3]
-    """
-    shift = np.uint64(64 - count(np.uint64(len(table) - 1)))
-    played = count(taken)
-    good = safe_moves(winning_cells(mine ^ taken, taken), taken)
-    if good == NOTHING:
-        return -((CELLS - played) // 2)
-    depth, visited, value = 0, 0, 0
-    is_new = True
-    while True:
-        is_done = False
-        if is_new:
-            # 1. what do the rules say? No move in `good` loses at once
-            visited += 1
-            lowest, highest = -((CELLS - 2 - played) // 2), (CELLS - 1 - played) // 2
-            is_last_chance = highest == limit + 1  # only a win with the next stone but one is enough
-            is_kept = not is_last_chance and good & (good - ONE) != NOTHING
-            if played >= CELLS - 2:
-                value, is_done = 0, True
-            elif lowest > limit:
-                value, is_done = lowest, True
-            elif highest <= limit:
-                value, is_done = highest, True
-            elif limit >= 0 and played & 1 == 0 and cannot_win(mine, taken):
-                value, is_done = 0, True
-            elif is_kept:
-                # 2. what does the table say?
-                bounds = look_up(table, shift, key_of(mine, taken, played))
-                if lower(bounds) > limit:
-                    value, is_done = lower(bounds), True
-                elif upper(bounds) <= limit:
-                    value, is_done = upper(bounds), True
-            if not is_done:
-                # 3. its moves, ordered by the number of threats they make
-                number = 0
-                for i in range(COLS):
-                    move = good & FILES[i]
-                    if move == NOTHING:
-                        continue
-                    after = taken | move
-                    threats = winning_cells(mine | move, after)
-                    answers = safe_moves(threats, after)
-                    if answers == NOTHING:  # whatever the answer, the next stone wins
-                        value, is_done = highest, True
-                        break
-                    if is_last_chance:
-                        continue
-                    if limit < 0 and played & 1 == 1 and cannot_win(mine ^ taken, after):
-                        value, is_done = 0, True
-                        break
-                    if played < LOOK_UP_CHILDREN_BEFORE:
-                        bounds = look_up(table, shift, key_of(mine ^ taken, after, played + 1))
-                        if -upper(bounds) > limit:
-                            value, is_done = -upper(bounds), True
-                            break
-                    num_threats = np.uint64(count(threats))
-                    at = number
-                    while at > 0 and moves[depth, at - 1] >> THREATS > num_threats:
-                        moves[depth, at] = moves[depth, at - 1]
-                        answers_to[depth, at] = answers_to[depth, at - 1]
-                        at -= 1
-                    moves[depth, at] = num_threats << THREATS | move
-                    answers_to[depth, at] = answers
-                    number += 1
-                if is_last_chance and not is_done:
-                    value, is_done = limit, True
-                if not is_done:
-                    boards[depth, 0], boards[depth, 1] = mine, taken
-                    numbers[depth, 0], numbers[depth, 1], numbers[depth, 2] = number, -CELLS, is_kept
-        else:
-            # 4. a child has returned: is that enough, or was it the last?
-            mine, taken = boards[depth, 0], boards[depth, 1]
-            value = max(-value, numbers[depth, 1])
-            numbers[depth, 1] = value
-            if value > limit or numbers[depth, 0] == 0:
-                is_done = True
-                if numbers[depth, 2]:
-                    key = key_of(mine, taken, played)
-                    bounds = look_up(table, shift, key)
-                    if value > limit:
-                        bounds = (bounds & UNBOUNDED) | np.uint64(value + 32)
-                    else:
-                        bounds = (bounds & BOUND) | np.uint64(value + 32) << SIX
-                    table[(key * SPREAD) >> shift] = key << TWELVE | bounds
-        # 5. back to the parent, or on to the next move
-        if is_done:
-            if depth == 0:
-                nodes[0] += visited
-                return value
-            depth -= 1
-            played -= 1
-            is_new = False
-        else:
-            next_move = numbers[depth, 0] - 1
-            numbers[depth, 0] = next_move
-            move, good = moves[depth, next_move] & BOARD, answers_to[depth, next_move]
-            mine, taken = mine ^ taken, taken | move
-            depth += 1
-            played += 1
-            is_new = True
-        limit = -1 - limit  # score > limit for one player is score < -limit for the other
-
-
-@njit(cache=True)
-def close_in(
-    mine: np.uint64,
-    taken: np.uint64,
-    lowest: int,
-    highest: int,
-    table: Words,
-    boards: Words,
-    moves: Words,
-    answers_to: Words,
-    numbers: npt.NDArray[np.int64],
-    nodes: npt.NDArray[np.int64],
-) -> int:
-    """The score, if it lies between the two; the player to move cannot win at once."""
-    while lowest < highest:
-        middle = (lowest + highest) // 2
-        if middle <= 0 and -(-lowest // 2) < middle:  # ask about early wins first: such searches are shallow
-            middle = -(-lowest // 2)
-        elif middle >= 0 and highest // 2 > middle:
-            middle = highest // 2
-        found = search(mine, taken, middle, table, boards, moves, answers_to, numbers, nodes)
-        if found > middle:
-            lowest = found
-        else:
-            highest = found
-    return lowest
+Goal = Literal["best", "every"]
 
 
 class Solver:
@@ -314,22 +64,29 @@ class Solver:
         if table_mebibytes < 1:
             raise UserError(f"the solver's table is 1 MiB or more, got {table_mebibytes}")
         entries = 1 << (table_mebibytes * 2**20 // 8).bit_length() - 1
-        self._book = book or {}
-        self._nodes = np.zeros(1, np.int64)
-        self._work = (
-            np.zeros(entries, np.uint64),
-            np.zeros((CELLS + 1, 2), np.uint64),
-            np.zeros((CELLS + 1, COLS), np.uint64),
-            np.zeros((CELLS + 1, COLS), np.uint64),
-            np.zeros((CELLS + 1, 3), np.int64),
-            self._nodes,
-        )
-        close_in(NOTHING, NOTHING, 0, 0, *self._work)  # compile now, not during the first search
+        self.table = np.empty(entries, np.uint64)
+        self.table.fill(0)  # not np.zeros, whose memory comes when it is used: 0.3 s of the first search
+        self.book = book or {}
+        self.nodes = 0  # positions searched so far
+        self._question = Question(self)
+        self._answer(0, 0, 0, 0)  # compile now, not during the first search
+        self.bounds_after(0, 0, 1)
+        book_key(0, 0)
+        middle_of(0, 0)
 
     @property
-    def nodes(self) -> int:
-        """Positions searched so far."""
-        return int(self._nodes[0])
+    def memory(self) -> int:
+        """Bytes of the table."""
+        return self.table.nbytes
+
+    def begin(self, position: Position, goal: Goal = "best", weak: bool = False) -> "Solving":
+        """Starts to solve the columns of a position, in slices; several may take turns.
+
+        best   the score of the position and all the columns that have it
+        every  the score of every column
+        weak   only the signs of the scores, -1, 0 or 1, which is faster
+        """
+        return Solving(self, *bitboards(position), goal, weak)
 
     def score(self, position: Position, weak: bool = False) -> int:
         """The exact score; weak: only its sign, -1, 0 or 1, which is faster."""
@@ -338,33 +95,24 @@ class Solver:
 
     def score_of(self, mine: int, taken: int, weak: bool = False) -> int:
         """The same for bitboards of a game that is not over."""
-        played = taken.bit_count()
-        if wins_at_once(mine, taken):
-            return 1 if weak else win_now(played)
-        known = self._book.get(book_key(mine, taken)) if self._book else None
-        if known is None:
-            lowest, highest = -((CELLS - played) // 2), (CELLS - 1 - played) // 2
-            if weak:
-                lowest, highest = max(lowest, -1), min(highest, 1)
-            known = int(close_in(np.uint64(mine), np.uint64(taken), lowest, highest, *self._work))
-        return max(-1, min(1, known)) if weak else known
+        lowest, highest = self.bounds_of(mine, taken)
+        if weak:
+            lowest, highest = clamp(lowest), clamp(highest)
+        if lowest < highest:
+            lowest, highest = self._answer(mine, taken, lowest, highest)
+        return clamp(lowest) if weak else lowest
 
     def column_scores(self, position: Position, weak: bool = False) -> list[int | None]:
         """The score of each column, for the player to move; None if it is full."""
-        mine, taken = bitboards(position)
-        scores: list[int | None] = [None] * COLS
-        for column in MIDDLE_FIRST:
-            move = drop(taken, column)
-            if move:
-                scores[column] = self._score_after(mine, taken, move, weak)
-        return scores
+        solving = self.begin(position, "every", weak)
+        solving.run()
+        return solving.scores
 
     def best_columns(self, position: Position) -> tuple[int, list[int]]:
         """The score, and the columns that keep it, the middle first. Less work than the score of each."""
-        mine, taken = bitboards(position)
-        score = self.score_of(mine, taken)
-        moves = [(column, drop(taken, column)) for column in MIDDLE_FIRST]
-        return score, [column for column, move in moves if move and self._keeps(mine, taken, move, score)]
+        solving = self.begin(position)
+        solving.run()
+        return solving.score_bounds[0], solving.best_columns
 
     def best_line(self, position: Position) -> list[int]:
         """The columns of best play to the end: the winner hurries, the loser delays; the middle first."""
@@ -383,41 +131,185 @@ class Solver:
             mine, taken, score = mine ^ taken, taken | move, -score
         return line
 
-    def _score_after(self, mine: int, taken: int, move: int, weak: bool) -> int:
-        """The score of a move for the player who makes it."""
+    def bounds_of(self, mine: int, taken: int) -> tuple[int, int]:
+        """What the score of a game that is not over is at least and at most, by the rules and the book."""
+        played = taken.bit_count()
+        if wins_at_once(mine, taken):
+            return win_now(played), win_now(played)
+        known = self.book.get(book_key(mine, taken)) if self.book else None
+        if known is not None:
+            return known, known
+        return -((CELLS - played) // 2), (CELLS - 1 - played) // 2
+
+    def bounds_after(self, mine: int, taken: int, move: int) -> tuple[int, int]:
+        """The same of a move, for the player who makes it."""
         if has_four(np.uint64(mine | move)):
-            return 1 if weak else win_now(taken.bit_count())
+            return win_now(taken.bit_count()), win_now(taken.bit_count())
         if taken | move == int(BOARD):
-            return 0
-        return -self.score_of(mine ^ taken, taken | move, weak)
+            return 0, 0
+        lowest, highest = self.bounds_of(mine ^ taken, taken | move)
+        return -highest, -lowest
 
     def _keeps(self, mine: int, taken: int, move: int, score: int) -> bool:
         """Is this a best move, if the best score is this?"""
-        after, theirs = taken | move, mine ^ taken
-        if has_four(np.uint64(mine | move)) or after == int(BOARD) or wins_at_once(theirs, after):
-            return self._score_after(mine, taken, move, weak=False) == score
-        if self._book and book_key(theirs, after) in self._book:
-            return -self._book[book_key(theirs, after)] == score
-        return bool(search(np.uint64(theirs), np.uint64(after), -score, *self._work) <= -score)
+        lower, upper = self.bounds_after(mine, taken, move)
+        if lower == upper or score <= lower:
+            return lower == score
+        return self._answer(mine ^ taken, taken | move, -score, 1 - score)[1] <= -score
+
+    def _answer(self, mine: int, taken: int, lowest: int, highest: int) -> tuple[int, int]:
+        """The question that close_in explains, answered: (LOWEST, HIGHEST)."""
+        self._question.ask(mine, taken, lowest, highest)
+        while not self._question.run(NODES_PER_LOOK):  # in slices, so that Ctrl-C is seen
+            pass
+        return self._question.bounds
 
 
-def win_now(played: int) -> int:
-    """The score of winning with the next stone."""
-    return (CELLS + 1 - played) // 2
+class Question:
+    """One question about one position, see `close_in`, answered in slices."""
+
+    def __init__(self, solver: Solver) -> None:
+        self._solver, self._stack = solver, new_stack()
+
+    def ask(self, mine: int, taken: int, lowest: int, highest: int) -> None:
+        """A new question, in place of the last."""
+        words, numbers = self._stack.words, self._stack.numbers
+        words[ROOT_MINE], words[ROOT_TAKEN] = mine, taken
+        numbers[LOWEST], numbers[HIGHEST], numbers[IS_SEARCHING] = lowest, highest, 0
+
+    def run(self, num_nodes: int) -> bool:
+        """Searches at most so many nodes. Is the question answered?"""
+        self._stack.numbers[NODES] = 0
+        is_answered = close_in(num_nodes, self._solver.table, *self._stack)
+        self._solver.nodes += int(self._stack.numbers[NODES])
+        return is_answered
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """(LOWEST, HIGHEST) so far."""
+        return int(self._stack.numbers[LOWEST]), int(self._stack.numbers[HIGHEST])
 
 
-def wins_at_once(mine: int, taken: int) -> bool:
-    return bool(int(winning_cells(np.uint64(mine), np.uint64(taken))) & (taken + int(BOTTOM)))
+class Solving:
+    """The columns of one position, being solved: what is known of each may be read between two slices.
+
+    1. the score of the position, by asking the most promising columns: are you better than this?
+    2. does any other column have that score too?
+    3. if every column is asked for: the scores of the rest
+    """
+
+    def __init__(self, solver: Solver, mine: int, taken: int, goal: Goal, weak: bool) -> None:
+        self.goal, self.weak = goal, weak
+        self.bounds: dict[int, tuple[int, int]] = {}  # the score of each column is at least, and at most
+        self._mine, self._taken = mine, taken
+        self._question = Question(solver)
+        self._asked: tuple[int, int, int] | None = None  # the question: column, lowest, highest
+        threats = {}
+        for column in MIDDLE_FIRST:
+            if move := drop(taken, column):
+                lower, upper = solver.bounds_after(mine, taken, move)
+                self.bounds[column] = (clamp(lower), clamp(upper)) if weak else (lower, upper)
+                cells = winning_cells(np.uint64(mine | move), np.uint64(taken | move))
+                threats[column] = int(cells).bit_count()
+        self._by_promise = sorted(threats, key=lambda column: -threats[column])  # of equals the middle first
+
+    def run(self, seconds: float = math.inf) -> bool:
+        """Searches for about so long, 5 ms more at most. Is everything known?"""
+        ends = time.perf_counter() + seconds
+        while self._asked or self._ask():
+            is_answered = self._question.run(NODES_PER_LOOK)
+            self._take_over()
+            if is_answered:
+                self._asked = None
+            if time.perf_counter() >= ends:
+                break
+        return self.is_done
+
+    @property
+    def is_done(self) -> bool:
+        return self._asked is None and self._next_question() is None
+
+    @property
+    def scores(self) -> list[int | None]:
+        """The score of each column; None if it is full, or not known yet."""
+        scores: list[int | None] = [None] * COLS
+        for column, (lower, upper) in self.bounds.items():
+            if lower == upper:
+                scores[column] = lower
+        return scores
+
+    @property
+    def score_bounds(self) -> tuple[int, int]:
+        """What the score of the position is at least, and at most."""
+        return max(lower for lower, _ in self.bounds.values()), max(
+            upper for _, upper in self.bounds.values()
+        )
+
+    @property
+    def best_columns(self) -> list[int]:
+        """All the best, the middle first. Until they are known: the one that is proven to reach the most,
+        of equals the one that may still reach the most, of equals the one nearest to the middle."""
+        columns = sorted(self.bounds, key=lambda column: self.bounds[column], reverse=True)
+        score = self.score_bounds[0]
+        return (
+            [column for column in columns if self.bounds[column] == (score, score)]
+            if self.is_done
+            else columns[:1]
+        )
+
+    def _ask(self) -> bool:
+        """Asks the next question. False if there is none."""
+        self._asked = self._next_question()
+        if self._asked:
+            column, lowest, highest = self._asked
+            after = self._taken | drop(self._taken, column)
+            self._question.ask(self._mine ^ self._taken, after, -highest, -lowest)
+        return self._asked is not None
+
+    def _next_question(self) -> tuple[int, int, int] | None:
+        """(column, lowest, highest): what is its score between the two? None if everything is known."""
+        lowest, highest = self.score_bounds
+        if lowest < highest:
+            middle = int(middle_of(lowest, highest))
+            better = [column for column in self._by_promise if self.bounds[column][1] > middle]
+            column = max(better, key=lambda column: self.bounds[column][0])  # of equals the first
+            return column, middle, middle + 1
+        for column, (lower, upper) in self.bounds.items():
+            if lower < highest <= upper:
+                return column, highest - 1, highest
+        if self.goal == "every":
+            for column, (lower, upper) in self.bounds.items():
+                if lower < upper:
+                    return column, lower, upper
+        return None
+
+    def _take_over(self) -> None:
+        """What the question has told so far: its bounds count where they have moved."""
+        assert self._asked
+        column, lowest, highest = self._asked
+        lower, upper = self.bounds[column]
+        theirs_lowest, theirs_highest = self._question.bounds
+        if -theirs_highest > lowest:
+            lower = clamp(-theirs_highest) if self.weak else -theirs_highest
+        if -theirs_lowest < highest:
+            upper = clamp(-theirs_lowest) if self.weak else -theirs_lowest
+        self.bounds[column] = lower, upper
 
 
-def drop(taken: int, column: int) -> int:
-    """The bit on which a stone in this column lands; 0 if it is full."""
-    return (taken + (1 << 7 * column)) & (0b111111 << 7 * column)
+def clamp(score: int) -> int:
+    """The sign of a score: -1, 0 or 1."""
+    return max(-1, min(1, score))
 
 
-def book_key(mine: int, taken: int) -> int:
-    """The same for a position and its mirror image."""
-    return int(key_of(np.uint64(mine), np.uint64(taken), 0))
+def plies_to_end(score: int, played: int) -> int:
+    """After how many more plies a game with this score ends, by best play from a position of `played` stones.
+
+    A win of n comes with stone 22 - n of the winner's 21.
+    """
+    if score == 0:
+        return CELLS - played
+    stones = 22 - abs(score)
+    return 2 * stones - 1 - played if (score > 0) == (played % 2 == 0) else 2 * stones - played
 
 
 def bitboards(position: Position) -> tuple[int, int]:

@@ -14,6 +14,12 @@ fours, so the defender has almost no choice, and a search can go deep:
 The search deepens one attacking move at a time, so the depth of a win it finds is the smallest. Every win
 is proven against every legal reply. Positions known to hold no win are kept in a table by a hash of 64 bits:
 two positions with the same hash could hide a win (a chance of nodes / 2⁴⁸), but never invent one.
+
+    find_win(position, game)                       # at once, or in slices:
+    work = new_work(game)
+    begin(work, position)
+    while advance(work, num_nodes=1000) == OPEN: ...   # the clock, a stop
+    result(work)
 """
 
 from dataclasses import dataclass
@@ -21,31 +27,40 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tengen.errors import UserError
 from tengen.games import mnk
 from tengen.games.game import Game, State
 from tengen.games.mnk import CARO, HEADER, RENJU, completes_row
 from tengen.games.position import Position
-from tengen.games.renju import FORBIDDEN, OVERLINE, judge
+from tengen.games.renju import FORBIDDEN
 from tengen.games.result import RESULT
 from tengen.search.tree import inlined, kernel
+from tengen.tactics.rows import (
+    Ints,
+    ends_of_runs,
+    is_forbidden,
+    legal_point,
+    ray,
+    winning_moves,
+    winning_moves_near,
+)
 
 TO_MOVE = -1
 
-Ints = npt.NDArray[np.int64]  # all of one width, so that each kernel is compiled once
 Bits = npt.NDArray[np.uint64]
 
-FOUND, NONE, UNKNOWN = 0, 1, 2
-STATUS: tuple[Literal["found", "none", "unknown"], ...] = ("found", "none", "unknown")
+FOUND, NONE, UNKNOWN, OPEN = range(4)  # what `advance` says; OPEN: not searched to its end
+STATUSES: tuple[Literal["found", "none", "unknown"], ...] = ("found", "none", "unknown", "unknown")
 
 # A frame of the search, one for each attacking move: how many moves there are to try and how many were tried,
 # the one being tried, the replies that stop it and how many of those are answered, the rows the defender
 # would complete at once, and whether something below was left out because of the limit.
 MOVES, TRIED, MOVE, REPLIES, ANSWERED, DANGERS, CUT = range(7)
 
-BUILDS, LISTS, NODES = range(3)  # in Work.totals
+# Work.numbers: windows in `builds`, lists of moves made, fours tried; whose win is looked for, by how many
+# attacking moves at most; by how many now, where that search stands (-1: before it), what came of it.
+BUILDS, LISTS, NODES, ME, MAX_DEPTH, LIMIT, DEPTH, STATUS, LENGTH = range(9)
 
 DEFENDER = 64  # a window's count: the attacker's stones in it, and 64 for each of the defender's
 ENDLESS = 32767  # in the table: no win at any depth
@@ -69,7 +84,7 @@ class Work(NamedTuple):
     builds: Ints  # [4 · cells], the windows with all but two of the attacker's stones and none other
     places: Ints  # [4 · cells], where a window is in `builds`
     seen: Ints  # [cells], in which list of moves a cell was last
-    totals: Ints  # [3], windows in `builds`, lists of moves made, fours tried
+    numbers: Ints  # [9], see BUILDS …
     wins: Ints  # [cells], where the attacker would complete a row now
     ends: Ints  # [8]
     frames: Ints  # [depth, 7]
@@ -97,7 +112,7 @@ def new_work(game: Game, max_depth: int = 40, table_bits: int = 16) -> Work:
         builds=np.zeros(4 * cells, np.int64),
         places=np.zeros(4 * cells, np.int64),
         seen=np.zeros(cells, np.int64),
-        totals=np.zeros(3, np.int64),
+        numbers=np.zeros(9, np.int64),
         wins=np.zeros(max(cells, 8), np.int64),
         ends=np.zeros(8, np.int64),
         frames=np.zeros((depth, 7), np.int64),
@@ -126,91 +141,61 @@ def find_win(
     unknown  max_nodes fours were tried, or there is no win of max_depth attacking moves or fewer
     """
     work = work or new_work(game, max_depth)
-    state = np.array(position.state if isinstance(position, Position) else position, np.int16)
-    status, depth, length, nodes = search(state, max_nodes, max_depth, work)
-    return ThreatResult(STATUS[status], tuple(int(cell) for cell in work.line[:length]), depth, nodes)
+    begin(work, position, max_depth)
+    advance(work, max_nodes)
+    return result(work)
+
+
+def begin(work: Work, position: Position | State, max_depth: int = 40) -> None:
+    """Starts to look for a win of the player to move, in place of the search before; `advance` goes on."""
+    _begin(
+        np.array(position.state if isinstance(position, Position) else position, np.int16), max_depth, work
+    )
+
+
+def result(work: Work) -> ThreatResult:
+    """What is certain so far; may be asked between any two slices."""
+    numbers = work.numbers
+    line = tuple(int(cell) for cell in work.line[: numbers[LENGTH]])
+    depth = int(numbers[LIMIT]) if line else 0
+    return ThreatResult(STATUSES[numbers[STATUS]], line, depth, int(numbers[NODES]))
 
 
 @kernel
-def winning_moves(state: State, player: int, out: Ints) -> int:
-    """Where a player would complete a winning row: writes the points to out[A], returns their number."""
-    count = 0
-    for cell in range(state[0] * state[1]):
-        if state[HEADER + cell] in (0, FORBIDDEN) and completes_row(state, cell, player):
-            out[count] = cell
-            count += 1
-    return count
-
-
-@kernel
-def winning_moves_near(state: State, stone: int, player: int, out: Ints) -> int:
-    """Of those, the points whose row would hold this stone of the player's: out[8]. 18 × as fast.
-
-    If there were none before the stone was put down, these are all.
-    """
-    count = 0
-    for i in range(ends_of_runs(state, stone, player, out)):
-        cell = out[i]
-        if completes_row(state, cell, player):
-            out[count] = cell
-            count += 1
-    return count
-
-
-@kernel
-def ends_of_runs(state: State, stone: int, player: int, out: Ints) -> int:
-    """The first cells in all eight directions that do not hold a stone of the player's, if they are empty."""
-    count = 0
-    for direction in range(4):
-        step, ahead, behind = ray(state, stone, direction)
-        for _ in range(2):
-            cell = HEADER + stone + step
-            for _ in range(ahead):
-                if state[cell] != player:
-                    if state[cell] in (0, FORBIDDEN):
-                        out[count] = cell - HEADER
-                        count += 1
-                    break
-                cell += step
-            step, ahead = -step, behind
-    return count
-
-
-@inlined
-def ray(state: State, cell: int, direction: int) -> tuple[int, int, int]:
-    """(step, cells ahead, cells behind) in a direction: →  ↓  ↘  ↙."""
-    rows, cols = state[0], state[1]
-    row, col = cell // cols, cell % cols
-    if direction == 0:
-        return 1, cols - 1 - col, col
-    if direction == 1:
-        return cols, rows - 1 - row, row
-    if direction == 2:
-        return cols + 1, min(rows - 1 - row, cols - 1 - col), min(row, col)
-    return cols - 1, min(rows - 1 - row, col), min(row, cols - 1 - col)
-
-
-@kernel
-def search(state: State, max_nodes: int, max_depth: int, work: Work) -> tuple[int, int, int, int]:
-    """(status, depth, length of work.line, fours tried) for the player to move. For use in other kernels."""
+def _begin(state: State, max_depth: int, work: Work) -> None:
+    numbers = work.numbers
+    numbers[NODES] = numbers[LIMIT] = numbers[LENGTH] = 0
+    numbers[STATUS] = NONE
     if state[RESULT] != 0:
-        return NONE, 0, 0, 0
+        return
     me = 1 if state[TO_MOVE] == 1 else 2
     if set_up(state, me, work) and winning_moves(state, me, work.wins) > 0:
         work.line[0] = work.wins[0]
-        return FOUND, 1, 1, 0
-    if work.totals[BUILDS] == 0:
-        return NONE, 0, 0, 0
-    work.totals[NODES] = 0
-    known = look_up(work.hashes[0], work)
-    for depth in range(max(2, known + 1), min(max_depth, len(work.frames)) + 1):
-        length = search_to(depth, me, max_nodes, work)
-        if length > 0:
-            return FOUND, depth, length, work.totals[NODES]
-        known = look_up(work.hashes[0], work)  # the last entry made
-        if known == ENDLESS or work.totals[NODES] > max_nodes:
+        numbers[STATUS], numbers[LIMIT], numbers[LENGTH] = FOUND, 1, 1
+    elif numbers[BUILDS] > 0:
+        numbers[STATUS], numbers[ME], numbers[DEPTH] = OPEN, me, -1
+        numbers[MAX_DEPTH] = min(max_depth, len(work.frames))
+
+
+@kernel
+def advance(work: Work, num_nodes: int) -> int:
+    """Tries at most so many fours more: FOUND, NONE, UNKNOWN (none within max_depth), or OPEN."""
+    numbers = work.numbers
+    stop = numbers[NODES] + num_nodes
+    while numbers[STATUS] == OPEN:
+        if numbers[DEPTH] < 0:  # one attacking move more than before, or than is known to hold no win
+            known = look_up(work.hashes[0], work)
+            numbers[LIMIT] = max(2, numbers[LIMIT] + 1, known + 1)
+            if numbers[LIMIT] > numbers[MAX_DEPTH]:
+                numbers[STATUS] = NONE if known == ENDLESS else UNKNOWN
+                break
+            numbers[DEPTH] = 0
+            list_moves(numbers[DEPTH], numbers[ME], work)
+        if not search_to(numbers[LIMIT], numbers[ME], stop, work):
             break
-    return NONE if known == ENDLESS else UNKNOWN, 0, 0, work.totals[NODES]
+        if numbers[LENGTH] > 0:
+            numbers[STATUS] = FOUND
+    return int(numbers[STATUS])
 
 
 @kernel
@@ -229,7 +214,7 @@ def set_up(state: State, me: int, work: Work) -> bool:
         elif board[HEADER + cell] != 0:
             bits ^= work.words[board[HEADER + cell] - 1, cell]
     work.hashes[0] = bits
-    work.totals[BUILDS] = 0
+    work.numbers[BUILDS] = 0
     may_win, may_lose = False, False
     for direction in range(4):
         for cell in range(num_cells):
@@ -245,9 +230,9 @@ def set_up(state: State, me: int, work: Work) -> bool:
             may_win |= count == k - 1
             may_lose |= count == DEFENDER * (k - 1)
             if count == k - 2:
-                work.places[window] = work.totals[BUILDS]
-                work.builds[work.totals[BUILDS]] = window
-                work.totals[BUILDS] += 1
+                work.places[window] = work.numbers[BUILDS]
+                work.builds[work.numbers[BUILDS]] = window
+                work.numbers[BUILDS] += 1
     count = winning_moves(board, 3 - me, work.wins) if may_lose else 0
     work.frames[0, DANGERS] = count
     for i in range(count):
@@ -256,39 +241,45 @@ def set_up(state: State, me: int, work: Work) -> bool:
 
 
 @kernel
-def search_to(limit: int, me: int, max_nodes: int, work: Work) -> int:
-    """The length of the line that wins with so many attacking moves; 0 if none was found."""
-    frames = work.frames
-    depth = min(limit, 0)  # 0, but not a literal, for which Numba would compile everything once more
-    list_moves(depth, me, work)
+def search_to(limit: int, me: int, stop: int, work: Work) -> bool:
+    """Goes on with a search of so many attacking moves. Is it done? LENGTH is that of the line that wins.
+
+    It is left when the fours tried are `stop`, before the next one is counted.
+    """
+    frames, numbers = work.frames, work.numbers
+    depth = numbers[DEPTH]
     while True:
         # 1. no four is left: there is no win here, and the four above is stopped
         if frames[depth, TRIED] == frames[depth, MOVES]:
             slot = work.hashes[depth] & np.uint64(work.keys.size - 1)
             work.keys[slot] = work.hashes[depth]
             work.known[slot] = limit - depth if frames[depth, CUT] else ENDLESS
-            if depth == 0:
-                return 0
             depth -= 1
+            if depth < 0:
+                numbers[DEPTH] = depth
+                return True
             frames[depth, CUT] |= frames[depth + 1, CUT]
             put_pair(depth, me, False, work)
             continue
 
         # 2. the next four
         frames[depth, MOVE] = work.moves[depth, frames[depth, TRIED]]
+        is_next = is_four(depth, me, work)
+        if is_next and numbers[NODES] >= stop:
+            numbers[DEPTH] = depth
+            return False
         frames[depth, TRIED] += 1
-        if not is_four(depth, me, work):
+        if not is_next:
             continue
-        work.totals[NODES] += 1
-        if work.totals[NODES] > max_nodes:
-            return 0
+        numbers[NODES] += 1
         frames[depth, ANSWERED] = 0
 
         # 3. every reply is answered: won, and so is each four above to which no other reply is left
         length = write_line(depth, me, work) if frames[depth, REPLIES] == 0 else 0
         while frames[depth, ANSWERED] == frames[depth, REPLIES]:
             if depth == 0:
-                return length
+                numbers[LENGTH] = length
+                return True
             depth -= 1
             put_pair(depth, me, False, work)
 
@@ -328,14 +319,14 @@ def list_moves(depth: int, me: int, work: Work) -> None:
         frames[depth, MOVES] = 1
         return
     num_cells, k = board[0] * board[1], board[2]
-    work.totals[LISTS] += 1
+    work.numbers[LISTS] += 1
     count = 0
-    for i in range(work.totals[BUILDS] - 1, -1, -1):
+    for i in range(work.numbers[BUILDS] - 1, -1, -1):
         direction, cell = work.builds[i] // num_cells, work.builds[i] % num_cells
         step, _, _ = ray(board, cell, direction)
         for _ in range(k):
-            if board[HEADER + cell] == 0 and work.seen[cell] != work.totals[LISTS]:
-                work.seen[cell] = work.totals[LISTS]
+            if board[HEADER + cell] == 0 and work.seen[cell] != work.numbers[LISTS]:
+                work.seen[cell] = work.numbers[LISTS]
                 work.moves[depth, count] = cell
                 count += 1
             cell += step
@@ -383,22 +374,6 @@ def is_four(depth: int, me: int, work: Work) -> bool:
     return not is_draw
 
 
-# Compiled here and now: `judge` allocates, and the kernels that call it are compiled without that (tree.py).
-@njit("boolean(int16[::1], int64)", cache=True, nogil=True)
-def is_forbidden(board: State, cell: int) -> bool:
-    """May black not play on an empty cell in renju?"""
-    return judge(board, cell) >= OVERLINE
-
-
-@kernel
-def legal_point(board: State) -> int:
-    """A point where black may play in renju, or -1."""
-    for cell in range(board[0] * board[1]):
-        if board[HEADER + cell] == 0 and not is_forbidden(board, cell):
-            return cell
-    return -1
-
-
 @kernel
 def write_line(depth: int, me: int, work: Work) -> int:
     """Writes the moves down to this depth, a legal reply that stops nothing and the winning move."""
@@ -444,11 +419,11 @@ def count_windows(cell: int, weight: int, work: Work) -> None:
             before = counts[window]
             counts[window] = before + weight
             if before == k - 2:  # the last of the list takes its place
-                work.totals[BUILDS] -= 1
-                last = builds[work.totals[BUILDS]]
+                work.numbers[BUILDS] -= 1
+                last = builds[work.numbers[BUILDS]]
                 builds[places[window]] = last
                 places[last] = places[window]
             elif before + weight == k - 2:
-                builds[work.totals[BUILDS]] = window
-                places[window] = work.totals[BUILDS]
-                work.totals[BUILDS] += 1
+                builds[work.numbers[BUILDS]] = window
+                places[window] = work.numbers[BUILDS]
+                work.numbers[BUILDS] += 1

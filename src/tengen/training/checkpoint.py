@@ -11,8 +11,8 @@ from pathlib import Path
 from tengen import files, sealed
 from tengen.arena.contestants import NetworkPlayer
 from tengen.errors import UserError
-from tengen.evaluators.card import FILES, Card, Precision, read_card, read_network
-from tengen.evaluators.onnx import NetworkFile
+from tengen.evaluators.card import FILES, Card, Precision, read_card, read_onnx
+from tengen.evaluators.network import Network
 
 WEIGHTS, CARD = "weights.safetensors", "card.json"
 ADVICE = "put a copy back if you have one, or export with --no-weights"
@@ -28,13 +28,13 @@ class Checkpoint:
     weights: bytes | None = None  # safetensors
 
     @property
-    def playing(self) -> NetworkFile:
-        """The network that the card says is played."""
-        return NetworkFile(self.networks[self.card.precision], self.card.planes)
+    def playing(self) -> Network:
+        """The network, in the precision that the card says is played."""
+        return Network(self.card, self.networks[self.card.precision])
 
     def player(self, name: str, simulations: int) -> NetworkPlayer:
         """The network with a search, for matches."""
-        return NetworkPlayer(name, self.playing, self.card, simulations)
+        return NetworkPlayer(name, self.card, self.networks[self.card.precision], simulations)
 
     def to_send(self, has_weights: bool = False) -> "Checkpoint":
         """What a worker needs of it: the network that is played, in one precision."""
@@ -80,6 +80,6 @@ def read(folder: Path) -> Checkpoint:
     precisions: tuple[Precision, ...] = ("fp32", "int8")
     return Checkpoint(
         card,
-        {one: read_network(folder, one).data for one in precisions if one in card.hashes},
+        {one: read_onnx(folder, card, one) for one in precisions if one in card.hashes},
         files.read_bytes(weights) if weights.is_file() else None,
     )

@@ -7,13 +7,14 @@ not know where.
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
 
 from tengen import games, nets
+from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
-from tengen.players.zero import find_network
 from tengen.training import manifest
 from tengen.training.config import Config
 from tengen.training.exporting import export, with_precision
@@ -29,8 +30,8 @@ from tengen.training.watch import Watcher
 from tengen.workers.tasks import RunTasks
 
 
-def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> None:
-    """Goes on with a run to its end."""
+def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> Iterator[Generation]:
+    """Goes on with a run to its end: each generation, once it is complete and on the disk."""
     game = games.find(run.config.game)
     learner, replay, standing = start_or_resume(run, game, run_tasks, watcher)
     config, number, elapsed = run.config, run.generation + 1, run.elapsed
@@ -78,6 +79,7 @@ def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> None:
         card = replace(checkpoint.card, strength=strength, training=training)
         run.record(generation, replace(checkpoint, card=card))
         watcher.finished(generation.to_line())
+        yield generation
         number += 1
 
 

@@ -47,6 +47,7 @@ def export(
         search=config.selfplay.search,
         c_scale=config.selfplay.c_scale,
         sees_wins=config.selfplay.see_wins,
+        any_size=net.fits_any_size,
         hashes={name: hash_of(data) for name, data in networks.items()},
     )
     return Checkpoint(card, networks, learner.to_bytes()), ExportMetrics(precision, found)

@@ -12,7 +12,6 @@ import numpy as np
 from tengen import games
 from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.onnx import OnnxEvaluator
 from tengen.evaluators.wins import SeesWins
 from tengen.games.game import Game
 from tengen.training.checkpoint import Checkpoint
@@ -55,7 +54,7 @@ class SelfPlay:
     def open(self) -> Iterator[Callable[[ShardTask], Shard]]:
         game = games.find(self.game)
         network = self.evaluator(game)
-        sees_last_move = game.shows_last_move(self.network.card.planes)
+        sees_last_move = self.network.playing.sees_last_move(game)
 
         def play(task: ShardTask) -> Shard:
             cache = CachedEvaluator(network, game, self.config.cache_positions, sees_last_move=sees_last_move)
@@ -78,4 +77,4 @@ class SelfPlay:
             if device.type != "cpu":
                 assert self.network.weights is not None, "a run keeps the weights of its champion"
                 return TorchEvaluator(game, net_of(self.network.card, self.network.weights), device)
-        return OnnxEvaluator(game, self.network.playing)
+        return self.network.playing.direct(game)

@@ -1,0 +1,294 @@
+"""Compiles kernels before they are needed, in several processes at once.
+
+Numba compiles one function at a time in a process, but processes share the folder of compiled kernels
+(kernel_cache.py). So the work is cut into steps; this process does them from the first to the last, helper
+processes from the last to the first. A step that is done leaves a mark in the folder: the next time there is
+nothing to do, and nothing is started.
+
+    rules FAMILY      the functions of a game, for a single position
+    loops FAMILY      the same for batches, as a search and a network need them
+    cache             the cache of evaluations
+    search NAME       the kernels of gumbel or puct: the same for all games, so compiled with a tiny game
+    solver            the Connect 4 solver
+    player NAME FAMILY  whatever else a player needs for its first move
+
+All games of a family share their kernels, whatever their size.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import llvmlite.binding
+import numba
+import numpy as np
+from numba import njit
+
+from tengen import games, kernel_cache, notices, players
+from tengen.evaluators.cache import CachedEvaluator
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.games import symmetry
+from tengen.games.batch import lift
+from tengen.games.coordinates import Cells
+from tengen.games.game import Game, Mask, Planes, State
+from tengen.games.position import Position
+from tengen.search.gumbel import Gumbel
+from tengen.search.mcts import Search
+from tengen.search.puct import Puct
+from tengen.search.snapshot import of_search
+from tengen.tactics.connect4_solver import Solver
+
+FAMILIES = {"mnk": "gomoku15", "connect4": "connect4", "othello": "othello8", "hex": "hex7"}
+SEARCHES = {"gumbel": (Gumbel(), 1), "puct": (Puct(), 8)}  # and how many leaves per round
+PLAYERS = {  # a spec, and the families that it plays; those that need most come last
+    "zero": ("zero:sims=4", ("mnk", "connect4")),  # those with a bundled network
+    "greedy": ("greedy", ("mnk",)),
+    "minimax": ("minimax:depth=1", ("mnk",)),
+    "alphabeta": ("alphabeta:depth=2,vcf=yes", ("mnk",)),
+    "uct": ("uct:sims=10", tuple(FAMILIES)),
+}
+
+Done = Callable[[str, float], None]  # a step, and how many seconds it took
+
+
+def family_of(game: Game) -> str | None:
+    """The family whose kernels a game shares; None if its rules come from outside this package."""
+    module: str = game.play.py_func.__module__  # type: ignore[attr-defined]
+    name = module.removeprefix("tengen.games.")
+    return name if name in FAMILIES else None
+
+
+def steps_of(families: Iterable[str]) -> list[str]:
+    """Everything that playing, analysing and training these families needs."""
+    chosen = list(families)
+    steps = [f"{kind} {family}" for family in chosen for kind in ("rules", "loops")]
+    steps += ["cache", *(f"search {name}" for name in SEARCHES)]
+    steps += ["solver"] if "connect4" in chosen else []
+    for name, (_, plays) in PLAYERS.items():
+        steps += [f"player {name} {family}" for family in chosen if family in plays]
+    return steps
+
+
+def ahead(game: Game, search: str = "gumbel") -> None:
+    """Compiles what `zero` needs for its first move in a game, on two cores; at once if that was done before.
+
+    To be called before anything else is done with the game. Does nothing where it would not help."""
+    family = family_of(game)
+    if family is None or num_cores() < 2 or notices.WORKER in os.environ:
+        return
+    missing = not_done([f"rules {family}", f"loops {family}", "cache", f"search {search}"])
+    if missing:
+        compile_steps(missing, num_helpers=1)
+
+
+def not_done(steps: Iterable[str]) -> list[str]:
+    """The steps that were never done with these sources, on this machine."""
+    return [step for step in steps if not _mark(step).exists()]
+
+
+def compile_steps(steps: list[str], num_helpers: int, done: Done = lambda step, seconds: None) -> None:
+    """Does steps, some of them in helper processes. `done` is called after each, in whatever thread."""
+    waiting = deque(steps)
+    helpers = [Helper() for _ in range(min(num_helpers, len(steps) - 1))]
+    threads = [
+        threading.Thread(target=helper.work_on, args=(waiting, done), daemon=True) for helper in helpers
+    ]
+    try:
+        for thread in threads:
+            thread.start()
+        _work_on(waiting, done)
+        for thread in threads:
+            thread.join()
+        _work_on(waiting, done)  # what a helper has failed to do
+    finally:
+        for helper in helpers:
+            helper.close()
+
+
+def num_cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Helper:
+    """A process that does the steps it is told to, and says when each is done."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for us, we end it
+        )
+
+    def work_on(self, waiting: deque[str], done: Done) -> None:
+        """Takes steps from the end until none is left. Gives one back, and stops, if it fails."""
+        assert self._process.stdin and self._process.stdout
+        while waiting:
+            step, began = waiting.pop(), time.perf_counter()
+            try:
+                print(step, file=self._process.stdin, flush=True)
+                is_done = self._process.stdout.readline() == f"{step}\n"
+            except OSError:
+                is_done = False
+            if not is_done:
+                waiting.append(step)
+                return
+            done(step, time.perf_counter() - began)
+
+    def close(self) -> None:
+        self._process.terminate()
+        with self._process:  # closes its pipes, and waits
+            pass
+
+
+def perform(step: str) -> None:
+    """Does a step in this process, and leaves its mark."""
+    kind, *names = step.split()
+    if kind == "rules":
+        _use_rules(games.find(FAMILIES[names[0]]))
+    elif kind == "loops":
+        _use_loops(games.find(FAMILIES[names[0]]))
+    elif kind == "cache":
+        _use_cache()
+    elif kind == "search":
+        _use_search(names[0])
+    elif kind == "solver":
+        Solver(table_mebibytes=1)
+    else:
+        _use_player(PLAYERS[names[0]][0], games.find(FAMILIES[names[1]]))
+    mark = _mark(step)
+    if mark.parent.is_dir():  # else kernels cannot be kept at all
+        mark.touch()
+
+
+def _work_on(waiting: deque[str], done: Done) -> None:
+    while waiting:
+        step, began = waiting.popleft(), time.perf_counter()
+        perform(step)
+        done(step, time.perf_counter() - began)
+
+
+def _mark(step: str) -> Path:
+    machine = (numba.__version__, sys.version, llvmlite.binding.get_host_cpu_name(), step)
+    name = hashlib.sha256(repr(machine).encode()).hexdigest()[:16]
+    return Path(os.environ[kernel_cache.VARIABLE]) / f"{name}.done"
+
+
+def _use_rules(game: Game) -> None:
+    position = Position.start(game)
+    position = position.play(position.legal_actions[0])
+    assert not position.is_over
+
+
+def _use_loops(game: Game) -> None:
+    batched, states = lift(game), game.new_state()[None].repeat(2, axis=0)
+    legal = np.zeros((2, game.num_actions), np.bool_)
+    batched.planes(states, np.zeros((2, *game.planes_shape), np.float32))
+    batched.wins(states, legal, legal.copy())
+    nodes, small = np.zeros(2, np.int32), np.zeros(2, np.int8)
+    batched.expand(
+        states, nodes - 1, np.zeros(2, np.int16), nodes, np.ones(2, np.bool_), small, small.copy(),
+        nodes.copy(), states.copy(), legal,
+    )  # fmt: skip
+
+
+def _use_cache() -> None:
+    game = TINY
+    cache = CachedEvaluator(UniformEvaluator(), game, 64)
+    for _ in range(2):
+        cache.evaluate(game.new_state()[None], np.ones((1, game.num_actions), np.bool_))
+
+
+def _use_search(name: str) -> None:
+    settings, leaves = SEARCHES[name]
+    position = Position.start(TINY)
+    search = Search(TINY, UniformEvaluator(), settings, max_simulations=40, leaves_per_round=leaves)
+    search.begin(position.state[None], np.random.default_rng(0))
+    search.run(8)
+    of_search(position, search)
+    search.advance(np.zeros(1, np.int32))
+
+
+def _use_player(spec: str, game: Game) -> None:
+    with players.find(spec, game) as player:
+        player.new_game(0)
+        position = Position.start(game)
+        player.choose(position.play(position.legal_actions[game.num_actions // 2]))
+
+
+# The tiny game: four cells in a row, filled in turns, a draw.
+TINY_CELLS = 4
+
+
+@njit(cache=True)
+def start(state: State) -> None:
+    for i in range(TINY_CELLS):
+        state[i] = 0
+    state[-2], state[-1] = -1, 1
+
+
+@njit(cache=True)
+def legal(state: State, mask: Mask) -> None:
+    for i in range(TINY_CELLS):
+        mask[i] = state[i] == 0
+
+
+@njit(cache=True)
+def play(state: State, action: int, next_state: State) -> None:
+    for i in range(state.size):
+        next_state[i] = state[i]
+    next_state[action] = state[-1]
+    next_state[-2], next_state[-1] = action, 3 - state[-1]
+
+
+@njit(cache=True)
+def outcome(state: State) -> tuple[bool, float]:
+    for i in range(TINY_CELLS):
+        if state[i] == 0:
+            return False, 0.0
+    return True, 0.0
+
+
+@njit(cache=True)
+def planes(state: State, out: Planes) -> None:
+    for i in range(TINY_CELLS):
+        out[0, 0, i] = state[i]
+
+
+TINY = Game(
+    name="tiny",
+    summary="four cells",
+    rows=1,
+    cols=TINY_CELLS,
+    header=(),
+    state_size=TINY_CELLS + 2,
+    num_actions=TINY_CELLS,
+    plane_names=("cells",),
+    start=start,
+    legal=legal,
+    play=play,
+    outcome=outcome,
+    planes=planes,
+    moves=Cells(1, TINY_CELLS, row_one="bottom"),
+    symmetries=symmetry.rectangle(1, TINY_CELLS),
+)
+
+
+def main() -> None:
+    """A helper: a step per line of stdin; its name on stdout once it is done."""
+    for line in sys.stdin:
+        perform(line.strip())
+        print(line.strip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
