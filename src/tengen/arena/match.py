@@ -8,6 +8,7 @@ result.score, result.elo
 import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -115,6 +116,13 @@ class MatchResult:
         fields["elo"] = finite(self.elo)
         fields["elo_interval"] = [finite(bound) for bound in self.elo_interval]
         return fields
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        return f"<pre>{escape(self.to_text())}</pre>"
 
     def to_text(self) -> str:
         low, high = self.score_interval
