@@ -1,14 +1,15 @@
-"""The networks in the box: they are small, whole, and as strong as their cards say."""
+"""The bundled networks: they are small, whole, as strong as their cards say, and play every size."""
 
 import pytest
 
 from tengen import games, players
 from tengen.arena import reference
-from tengen.evaluators.card import Precision, read_card, read_network
+from tengen.evaluators.card import Precision, read_card, read_onnx
+from tengen.evaluators.zoo import ZOO, bundled
 from tengen.games.position import Position
-from tengen.players.zero import ZOO
+from tengen.workers.local import LocalWorkers
 
-NAMES = sorted(card.parent.name for card in ZOO.glob("*/card.json"))
+NAMES = bundled()
 PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
 LARGEST = 3_000_000  # bytes
 
@@ -18,17 +19,17 @@ def test_there_are_some() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_network_in_the_box_is_whole(name: str) -> None:
+def test_a_bundled_network_is_whole(name: str) -> None:
     card, folder = read_card(ZOO / name), ZOO / name
     assert card.game == name and card.generation > 0
     assert sum(file.stat().st_size for file in folder.iterdir()) <= LARGEST
     for precision in PRECISIONS:
-        assert precision not in card.hashes or read_network(folder, precision).data
+        assert precision not in card.hashes or read_onnx(folder, card, precision)
     assert card.strength and card.training["minutes"] > 0, "it says how it was made, and what came of it"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_network_in_the_box_beats_one_who_knows_nothing(name: str) -> None:
+def test_a_bundled_network_beats_one_who_knows_nothing(name: str) -> None:
     game = games.find(name)
     with players.find(f"zero:zoo/{name}:sims=32", game) as one, players.find("uniform", game) as other:
         position = Position.start(game)
@@ -43,7 +44,7 @@ def test_connect4_is_as_strong_as_its_card_says() -> None:
     """The network alone, on the positions that its card's figure is of."""
     said = read_card(ZOO / "connect4").strength["alone"]
     positions = reference.read(reference.OWN_SET)[: said["perfect"]["n"]]
-    with players.find("zero:zoo/connect4:sims=1", games.find("connect4")) as player:
-        score = reference.score(reference.ask(player, positions))
+    with LocalWorkers(1) as run_tasks:
+        score = reference.score(reference.ask("zero:zoo/connect4:sims=1", positions, run_tasks))
     for measured, card in ((score.perfect, said["perfect"]), (score.good, said["good"])):
         assert abs(measured.rate - card["rate"]) <= 0.02, "int8 and fp32 differ in a few positions"

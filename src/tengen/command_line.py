@@ -12,7 +12,7 @@ def command(*arguments: str | Path) -> str:
     `--games` files, quoted for a shell."""
     from tengen.games import LOADED_FILES  # games may print commands too
 
-    options = [part for file in LOADED_FILES for part in ("--games", _short(file))]
+    options = [part for source in LOADED_FILES for part in ("--games", _short(Path(source.path)))]
     return shlex.join([*_program(), *options, *map(str, arguments)])
 
 

@@ -21,6 +21,7 @@ from numba.core import caching, dispatcher
 from tengen import notices
 
 DIGEST_BYTES = 32
+TEXTS: dict[str, bytes] = {}  # sources that games.load_source loaded: a worker may not have the file
 
 
 class _Files(caching.IndexDataCacheFile):
@@ -50,6 +51,16 @@ class _Locator(caching.UserProvidedCacheLocator):
 
     def ensure_cache_path(self) -> None:
         pass
+
+    @classmethod
+    def from_function(cls, function: Any, path: str) -> Any:
+        return cls(function, path) if path in TEXTS else super().from_function(function, path)
+
+    def get_source_stamp(self) -> Any:
+        """What Numba tells an edited source by: the content of a game's file as it was loaded."""
+        if self._py_file in TEXTS:
+            return hashlib.sha256(TEXTS[self._py_file]).hexdigest()
+        return super().get_source_stamp()
 
 
 class _Implementation(caching.CompileResultCacheImpl):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tengen import games
 from tengen.arena.tournament import Tournament, tournament_games, tournament_result
+from tengen.workers.local import LocalWorkers
 from tests.players.test_engine import Script
 
 MISBEHAVIOUR = {
@@ -21,7 +22,8 @@ def test_bad_engines_lose_and_leave_nothing_behind(tmp_path: Path) -> None:
         scripts[name] = Script(tmp_path / name, changes)
     specs = {name: f"engine:seconds=0.2,cmd={script.command}" for name, script in scripts.items()}
     event = Tournament(games.find("gomoku9"), ("uniform", *specs.values()), seed=1)
-    played = list(tournament_games(event, rounds=1, processes=2))
+    with LocalWorkers(2) as run_tasks:
+        played = list(tournament_games(event, 1, run_tasks))
     assert len(played) == 20
     assert all(game.reason for game in played), "in every game at least one side misbehaves"
     reasons = {name: [g.reason for g in played if g.reason.startswith(spec)] for name, spec in specs.items()}

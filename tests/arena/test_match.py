@@ -9,9 +9,10 @@ import pytest
 from tengen import games
 from tengen.arena.match import Match, Tally, match_games, match_result, play_match
 from tengen.arena.openings import Openings
-from tengen.arena.referee import GameTask, PlayedGame, Referee
+from tengen.arena.played import GameGroup, GameTask, PlayedGame
+from tengen.arena.referee import PlayGames
 from tengen.errors import UserError
-from tengen.workers.local import TaskFailedError
+from tengen.workers.tasks import RunTasks, TaskFailedError
 from tests.arena.fakes import Lowest
 
 
@@ -26,26 +27,31 @@ def what_was_played(played: list[PlayedGame]) -> list[PlayedGame]:
     )
 
 
-def test_colours_alternate_and_each_opening_is_played_with_both() -> None:
-    played = what_was_played(list(match_games(match("uct:sims=20", "uniform"), 12)))
+def test_colours_alternate_and_each_opening_is_played_with_both(run_tasks: RunTasks) -> None:
+    played = what_was_played(list(match_games(match("uct:sims=20", "uniform"), 12, run_tasks)))
     assert [game.index for game in played] == list(range(12))
     assert [game.players[0] for game in played] == ["uct:sims=20", "uniform"] * 6
     openings = [game.moves[: game.opening] for game in played]
     assert openings[0::2] == openings[1::2] and len(set(openings)) == 6 and played[0].opening == 2
 
 
-def test_the_same_seed_plays_the_same_games_in_one_process_and_in_two() -> None:
+def test_the_same_seed_plays_the_same_games_in_one_process_and_in_two(
+    run_tasks: RunTasks, in_two: RunTasks
+) -> None:
     pairing = match("uct:sims=30", "uct:sims=20", "connect4", seed=5)
-    one, two = (what_was_played(list(match_games(pairing, 8, processes))) for processes in (1, 2))
+    one, two = (what_was_played(list(match_games(pairing, 8, workers))) for workers in (run_tasks, in_two))
     assert one == two
     assert (
-        what_was_played(list(match_games(match("uct:sims=30", "uct:sims=20", "connect4", seed=6), 8))) != one
+        what_was_played(
+            list(match_games(match("uct:sims=30", "uct:sims=20", "connect4", seed=6), 8, run_tasks))
+        )
+        != one
     )
 
 
-def test_the_result_adds_up() -> None:
+def test_the_result_adds_up(run_tasks: RunTasks) -> None:
     pairing = match("uct:sims=200", "uniform", "connect4", seed=1)
-    played = list(match_games(pairing, 20))
+    played = list(match_games(pairing, 20, run_tasks))
     result = match_result(pairing, played)
     assert result.total.games == 20 and result.as_first.games == result.as_second.games == 10
     assert result.total.wins == result.as_first.wins + result.as_second.wins >= 16
@@ -84,9 +90,9 @@ def test_b_against_a_is_the_mirror_of_the_result() -> None:
         ("hungry", "hungry: out of memory"),
     ],
 )
-def test_a_player_that_fails_loses_and_the_match_goes_on(spec: str, reason: str) -> None:
+def test_a_player_that_fails_loses_and_the_match_goes_on(spec: str, reason: str, run_tasks: RunTasks) -> None:
     pairing = Match(games.find("gomoku6"), spec, "uniform")
-    played = list(match_games(pairing, 6))
+    played = list(match_games(pairing, 6, run_tasks))
     assert [game.result for game in played] == ["0-1", "1-0"] * 3
     assert all(game.reason.startswith(reason) for game in played)
     result = match_result(pairing, played)
@@ -96,31 +102,31 @@ def test_a_player_that_fails_loses_and_the_match_goes_on(spec: str, reason: str)
 
 
 @pytest.mark.usefixtures("fake_players")
-def test_a_bug_is_not_a_lost_game() -> None:
+def test_a_bug_is_not_a_lost_game(run_tasks: RunTasks) -> None:
     with pytest.raises(TaskFailedError, match="game 1, uniform against buggy: KeyError: 'where is it\\?'"):
-        play_match(match("uniform", "buggy"), 4)
+        play_match(match("uniform", "buggy"), 4, run_tasks)
 
 
 @pytest.mark.usefixtures("fake_players")
-def test_players_are_closed_even_if_the_match_is_left() -> None:
+def test_players_are_closed_even_if_the_match_is_left(run_tasks: RunTasks) -> None:
     Lowest.closed = 0
-    running = match_games(match("lowest", "lowest"), 10)
+    running = match_games(match("lowest", "lowest"), 10, run_tasks)
     next(running)
     assert Lowest.closed == 1  # who was made to check the spec
     running.close()
     assert Lowest.closed == 3  # a player who meets itself is there twice
 
 
-def test_without_openings_a_match_starts_at_the_start() -> None:
+def test_without_openings_a_match_starts_at_the_start(run_tasks: RunTasks) -> None:
     pairing = Match(
         games.find("tictactoe"), "uniform", "uniform", openings=Openings(games.find("tictactoe"), plies=0)
     )
-    assert {game.opening for game in match_games(pairing, 4)} == {0}
+    assert {game.opening for game in match_games(pairing, 4, run_tasks)} == {0}
 
 
 def test_a_game_is_written_and_read_back() -> None:
-    with Referee("othello6") as referee:
-        played = referee(GameTask(0, ("uniform", "uct:sims=10"), ("c2",), (1, 2)))
+    with PlayGames("othello6").open() as play:
+        [played] = play(GameGroup((GameTask(0, ("uniform", "uct:sims=10"), ("c2",), (1, 2)),)))
     assert PlayedGame.from_line(played.to_line()) == played
     record = played.record()
     assert record.result == played.result and record.players == ("uniform", "uct:sims=10")
@@ -128,40 +134,40 @@ def test_a_game_is_written_and_read_back() -> None:
 
 
 @pytest.mark.parametrize("games_asked", [0, 7])
-def test_half_a_pair_is_refused(games_asked: int) -> None:
+def test_half_a_pair_is_refused(games_asked: int, run_tasks: RunTasks) -> None:
     with pytest.raises(UserError, match=f"each opening is played with both colours.*not {games_asked}"):
-        play_match(match("uniform", "uniform"), games_asked)
+        play_match(match("uniform", "uniform"), games_asked, run_tasks)
 
 
-def test_an_unknown_player_is_refused_before_anything_starts(tmp_path: Path) -> None:
+def test_an_unknown_player_is_refused_before_anything_starts(tmp_path: Path, run_tasks: RunTasks) -> None:
     with pytest.raises(UserError, match="unknown player 'unifrom', did you mean uniform"):
-        play_match(match("uniform", "unifrom"), 4, processes=2, out=tmp_path / "m")
+        play_match(match("uniform", "unifrom"), 4, run_tasks, out=tmp_path / "m")
     assert not (tmp_path / "m").exists()
 
 
-def test_a_match_can_be_made_longer(tmp_path: Path) -> None:
+def test_a_match_can_be_made_longer(tmp_path: Path, run_tasks: RunTasks) -> None:
     pairing = match("uct:sims=20", "uniform")
-    play_match(pairing, 4, out=tmp_path)
+    play_match(pairing, 4, run_tasks, out=tmp_path)
     before = (tmp_path / "games.jsonl").read_text()
-    longer = list(match_games(pairing, 8, out=tmp_path))
+    longer = list(match_games(pairing, 8, run_tasks, out=tmp_path))
     assert (tmp_path / "games.jsonl").read_text().startswith(before)
-    assert what_was_played(longer) == what_was_played(list(match_games(pairing, 8)))
+    assert what_was_played(longer) == what_was_played(list(match_games(pairing, 8, run_tasks)))
 
 
-def test_another_match_in_the_same_folder_is_refused(tmp_path: Path) -> None:
-    play_match(match("uniform", "uct:sims=20"), 2, out=tmp_path)
+def test_another_match_in_the_same_folder_is_refused(tmp_path: Path, run_tasks: RunTasks) -> None:
+    play_match(match("uniform", "uct:sims=20"), 2, run_tasks, out=tmp_path)
     with pytest.raises(UserError, match="was begun with seed 0, not 1: choose another folder"):
-        play_match(match("uniform", "uct:sims=20", seed=1), 2, out=tmp_path)
+        play_match(match("uniform", "uct:sims=20", seed=1), 2, run_tasks, out=tmp_path)
     with pytest.raises(UserError, match="begun with players uniform uct:sims=20, not uniform uniform"):
-        play_match(match("uniform", "uniform"), 2, out=tmp_path)
+        play_match(match("uniform", "uniform"), 2, run_tasks, out=tmp_path)
 
 
-def test_openings_that_changed_are_noticed(tmp_path: Path) -> None:
+def test_openings_that_changed_are_noticed(tmp_path: Path, run_tasks: RunTasks) -> None:
     file, game = tmp_path / "o.txt", games.find("connect4")
     for text in ("44\n", "45\n"):
         file.write_text(text)
         running = match_games(
-            Match(game, "uniform", "uniform", 0, Openings(game, file=file)), 2, out=tmp_path / "m"
+            Match(game, "uniform", "uniform", 0, Openings(game, file=file)), 2, run_tasks, out=tmp_path / "m"
         )
         if text == "44\n":
             assert len(list(running)) == 2
@@ -170,9 +176,9 @@ def test_openings_that_changed_are_noticed(tmp_path: Path) -> None:
                 next(running)
 
 
-def test_a_line_that_is_no_game_is_named(tmp_path: Path) -> None:
-    play_match(match("uniform", "uniform"), 2, out=tmp_path)
+def test_a_line_that_is_no_game_is_named(tmp_path: Path, run_tasks: RunTasks) -> None:
+    play_match(match("uniform", "uniform"), 2, run_tasks, out=tmp_path)
     log = tmp_path / "games.jsonl"
     log.write_text(log.read_text() + '{"index": 3}\n')
     with pytest.raises(UserError, match="line 3 is not a game"):
-        play_match(match("uniform", "uniform"), 4, out=tmp_path)
+        play_match(match("uniform", "uniform"), 4, run_tasks, out=tmp_path)

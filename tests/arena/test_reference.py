@@ -12,13 +12,16 @@ from tengen.errors import UserError
 from tengen.games import find
 from tengen.games.game import Game
 from tengen.games.position import Position
-from tengen.players.player import Choice, Player
+from tengen.players.decision import Decider
+from tengen.players.limit import Limit
+from tengen.players.player import Choice
+from tengen.workers.tasks import RunTasks
 
 EMPTY = [0] * 42
 ROW = {"board": EMPTY, "score": 1, "move score": [-2, -1, 0, 1, 0, -1, -2]}
 
 
-class Always(Player):
+class Always(Decider):
     """Plays one column."""
 
     summary = "for tests"
@@ -27,7 +30,7 @@ class Always(Player):
         super().__init__(game)
         self._column = column
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         return Choice(self._column)
 
 
@@ -40,7 +43,9 @@ def scored(scores: list[int]) -> dict[str, object]:
     return {"board": EMPTY, "score": max(scores), "move score": scores}
 
 
-def test_perfect_is_the_highest_score_and_good_keeps_the_result(tmp_path: Path) -> None:
+def test_perfect_is_the_highest_score_and_good_keeps_the_result(
+    tmp_path: Path, run_tasks: RunTasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Column 1 (action 0) in five positions."""
     file = write(
         tmp_path / "set.jsonl",
@@ -50,8 +55,9 @@ def test_perfect_is_the_highest_score_and_good_keeps_the_result(tmp_path: Path) 
         scored([-5, -2, -2, -2, -2, -2, -2]),  # good: lost anyway, but sooner
         scored([-5, 0, -2, -2, -2, -2, -2]),  # a mistake: a draw thrown away
     )
-    with Always(find("connect4"), 0) as player:
-        result = reference.score(reference.ask(player, reference.read(file)))
+    monkeypatch.setitem(players.REGISTRY, "always", "tests.arena.test_reference:Always")
+    monkeypatch.setitem(players.RANGES, "column", (0, 6))
+    result = reference.score(reference.ask("always:column=0", reference.read(file), run_tasks))
     assert (result.perfect.rate, result.perfect.n) == (0.2, 5)
     assert (result.good.rate, result.good.n) == (0.6, 5)
     assert (result.good_discriminating.rate, result.good_discriminating.n) == (1 / 3, 3)

@@ -10,6 +10,7 @@ from tengen.arena.match import Match
 from tengen.arena.score import PAIR_SCORES, score_of
 from tengen.arena.sprt import Sprt, sprt_games, sprt_result
 from tengen.errors import UserError
+from tengen.workers.tasks import RunTasks
 
 RUNS = 200
 
@@ -47,10 +48,12 @@ def test_the_sign_and_the_bounds() -> None:
     )
 
 
-def test_it_stops_as_soon_as_it_knows_in_one_process_and_in_two() -> None:
+def test_it_stops_as_soon_as_it_knows_in_one_process_and_in_two(
+    run_tasks: RunTasks, in_two: RunTasks
+) -> None:
     test = Sprt(elo0=0, elo1=200)
     pairing = Match(games.find("connect4"), "uct:sims=100", "uniform", seed=3)
-    one, two = (list(sprt_games(pairing, test, 400, processes)) for processes in (1, 2))
+    one, two = (list(sprt_games(pairing, test, 400, workers)) for workers in (run_tasks, in_two))
     assert [game.moves for game in one] == [game.moves for game in two] and 4 <= len(one) < 60
     result = sprt_result(pairing, test, one)
     assert result.verdict == "stronger" and result.llr >= test.bounds[1]
@@ -58,9 +61,9 @@ def test_it_stops_as_soon_as_it_knows_in_one_process_and_in_two() -> None:
     assert sprt_result(pairing, test, one[:-2]).verdict == "undecided"
 
 
-def test_it_gives_up_after_the_games_it_was_given() -> None:
+def test_it_gives_up_after_the_games_it_was_given(run_tasks: RunTasks) -> None:
     pairing = Match(games.find("tictactoe"), "uniform", "uniform")
-    counted = list(sprt_games(pairing, Sprt(elo0=0, elo1=5), 6))
+    counted = list(sprt_games(pairing, Sprt(elo0=0, elo1=5), 6, run_tasks))
     assert len(counted) == 6
     assert (
         sprt_result(pairing, Sprt(elo0=0, elo1=5), counted)

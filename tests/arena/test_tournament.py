@@ -11,9 +11,10 @@ import pytest
 
 from tengen import games
 from tengen.arena.chart import bar_chart
-from tengen.arena.referee import PlayedGame
+from tengen.arena.played import PlayedGame
 from tengen.arena.tournament import Tournament, TournamentResult, tournament_games, tournament_result
 from tengen.errors import UserError
+from tengen.workers.tasks import RunTasks
 
 PLAYERS = ("uniform", "uct:sims=100", "uct:sims=15")
 
@@ -24,8 +25,8 @@ def event() -> Tournament:
 
 
 @pytest.fixture(scope="module")
-def played(event: Tournament) -> list[PlayedGame]:
-    return list(tournament_games(event, rounds=4))
+def played(event: Tournament, run_tasks: RunTasks) -> list[PlayedGame]:
+    return list(tournament_games(event, 4, run_tasks))
 
 
 @pytest.fixture(scope="module")
@@ -89,14 +90,14 @@ def test_a_picture_of_nothing_yet(event: Tournament) -> None:
 
 @pytest.mark.parametrize("cut", [0, 1, 700, -1, -200])
 def test_a_log_that_was_cut_anywhere_goes_on_to_the_same_end(
-    cut: int, event: Tournament, result: TournamentResult, tmp_path: Path
+    cut: int, event: Tournament, result: TournamentResult, run_tasks: RunTasks, tmp_path: Path
 ) -> None:
     log = tmp_path / "games.jsonl"
-    list(tournament_games(event, rounds=4, out=tmp_path))
+    list(tournament_games(event, 4, run_tasks, out=tmp_path))
     whole = log.read_bytes()
     log.write_bytes(whole[:cut])
     complete_lines = whole[:cut].count(b"\n")
-    resumed = list(tournament_games(event, rounds=4, out=tmp_path))
+    resumed = list(tournament_games(event, 4, run_tasks, out=tmp_path))
     assert timeless(tournament_result(event, resumed)) == timeless(result)
     assert log.read_bytes().count(b"\n") == 24 and log.read_bytes().startswith(
         b"".join(whole.splitlines(True)[:complete_lines])
@@ -104,13 +105,13 @@ def test_a_log_that_was_cut_anywhere_goes_on_to_the_same_end(
 
 
 def test_games_of_a_log_in_any_order_go_on_in_two_processes(
-    event: Tournament, result: TournamentResult, tmp_path: Path
+    event: Tournament, result: TournamentResult, run_tasks: RunTasks, in_two: RunTasks, tmp_path: Path
 ) -> None:
     log = tmp_path / "games.jsonl"
-    list(tournament_games(event, rounds=4, out=tmp_path))
+    list(tournament_games(event, 4, run_tasks, out=tmp_path))
     lines = log.read_bytes().splitlines(True)
     log.write_bytes(b"".join(lines[17:5:-2]))
-    resumed = list(tournament_games(event, rounds=4, processes=2, out=tmp_path))
+    resumed = list(tournament_games(event, 4, in_two, out=tmp_path))
     assert timeless(tournament_result(event, resumed)) == timeless(result)
 
 
@@ -126,7 +127,9 @@ def test_what_cannot_be_a_tournament() -> None:
         Tournament(game, ("uniform", "uct"), anchor="x")
 
 
-def test_a_folder_of_something_else_is_refused(event: Tournament, tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_refused(
+    event: Tournament, run_tasks: RunTasks, tmp_path: Path
+) -> None:
     (tmp_path / "games.jsonl").write_text("")
     with pytest.raises(UserError, match="holds games, but not of a tournament: choose another folder"):
-        next(tournament_games(event, 1, out=tmp_path))
+        next(tournament_games(event, 1, run_tasks, out=tmp_path))

@@ -15,13 +15,13 @@ BAD_GAMES = ["mnk:rows=0", "mnk:rows=3,cols=3,k=99", "mnk:rows=-3,cols=3,k=3", "
              "tictactoe:rows=4", "gomoku", "ALL", "tictactoe ", "TICTACTOE", "mnk:rows=1,cols=1,k=1", ":", "hex:size=1",
              "mnk:rows=²,cols=3,k=3", f"mnk:rows={'9' * 5000}"]  # fmt: skip
 PLAYERS = ["uniform", "uct:sims=5", "perfect", "zero:sims=2", "zero:zoo/tictactoe:sims=1", "greedy", "minimax:depth=1",
-           "alphabeta:depth=1,table_mib=1", "uct:seconds=0.01"]  # fmt: skip
+           "alphabeta:depth=1,memory=1", "uct:seconds=0.01"]  # fmt: skip
 BAD_PLAYERS = ["zero:../../etc", "zero:/dev/null", "zero:zoo/nowhere", "zero:zoo/..", "zero:::", "zero:sims=",
                "engine:cmd=", "engine:cmd=true", "engine:cmd=cat", "engine:cmd='", "engine:cmd=/nowhere", "engine",
                "engine:seconds=nan,cmd=true", "engine:memory=-1,cmd=true", "uct:seconds=nan", "uct:seconds=-1",
                "uct:sims=1e9", "uct:c=inf", "uct:guided=maybe", "uct:vcf=yes", "uct:vcf=yes,sims=3", "human", "human:x",
                "perfect:book=/dev/null", "perfect:book=nowhere", "alphabeta:depth=99", "minimax:depth=-1",
-               "alphabeta:table_mib=999999", "zero:precision=fp64", "zero:search=x", "zero:leaves=0", "nobody",
+               "alphabeta:memory=999999", "zero:precision=fp64", "zero:search=x", "zero:leaves=0", "nobody",
                "uct:rollouts=0", "uct:sims=5,sims=6", "zero:runs/run:sims=1"]  # fmt: skip
 SETTINGS = ["selfplay.games=1", "selfplay.games=-1", "selfplay.games=nan", "learner.batch_size=0", "nonsense.key=1",
             "learner", "=", "learner.=1", "network.name=nonsense", "network.channels=0", "network.blocks=-3",
@@ -50,7 +50,7 @@ COMMANDS: dict[str, int] = {  # a command line: how often
     "show <psq> [--save <out>]": 8,
     "show <txt> <moves>": 8,
     "analyse <game> <moves> --sims 20 [--search <number>] [--search uct] [--tree 2] [--top 2] [--json]": 5,
-    "analyse <game> --net <network> --sims 5": 5,
+    "analyse <game> --player zero:<network> --sims 5": 5,
     "solve connect4 44444326 <moves> [--weak] [--json]": 3,
     "solve connect4 --cells <text>": 2,
     "solve connect4 4444432255 --book <book>": 4,

@@ -15,11 +15,10 @@ from tengen import games, nets
 from tengen.bench import residual
 from tengen.bench import selfplay as bench
 from tengen.bench.peer import Peer
-from tengen.bench.selfplay import AlphaZeroGomokuRate, Effort, Measured, Network, Scaling, SelfPlayRate
+from tengen.bench.selfplay import AlphaZeroGomokuRate, Candidate, Effort, Measured, Scaling, SelfPlayRate
 from tengen.cli.bench import app
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, hash_of
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
 from tengen.evaluators.samples import random_planes
 from tengen.evaluators.session import new_session
 from tengen.nets.describe import describe
@@ -30,7 +29,7 @@ TINY = ("--channels", "4", "--blocks", "1", "--rounds", "1", "--seconds", "0.02"
 
 
 @pytest.fixture(scope="module")
-def tiny() -> Network:
+def tiny() -> Candidate:
     return bench.plain_network(channels=4, blocks=2)
 
 
@@ -66,18 +65,18 @@ def test_multiply_adds_of_an_export_are_those_of_its_network() -> None:
     for name in ("anysize", "connect4"):
         net = nets.make(name, game).eval()
         planes = random_planes(game, 4)
-        assert residual.multiply_adds(to_onnx(net, planes)) == describe(net, planes).multiply_adds
+        assert residual.multiply_adds(to_onnx(net, planes), game) == describe(net, planes).multiply_adds
     cells, channels = 42, 64
     weights = residual.random_weights(game, channels, blocks=4)
     trunk = cells * 9 * (2 * channels + 8 * channels**2)
     heads = cells * channels * 3 + 2 * cells * 7 + cells * 64 + 64
-    assert residual.multiply_adds(residual.to_onnx(game, weights)) == trunk + heads
+    assert residual.multiply_adds(residual.to_onnx(game, weights), game) == trunk + heads
 
 
 # ---- what is measured
 
 
-def test_a_way_to_play_is_measured_whole(tiny: Network) -> None:
+def test_a_way_to_play_is_measured_whole(tiny: Candidate) -> None:
     game, settings = games.find("connect4"), bench._settings(tiny, QUICK)
     for precision, is_cached in (("fp32", False), ("int8", True)):
         way = bench.Way(game, tiny, precision, is_cached, settings, num_games=6)  # type: ignore[arg-type]
@@ -89,11 +88,11 @@ def test_a_way_to_play_is_measured_whole(tiny: Network) -> None:
         assert (found.hit_rate is not None and 0.05 < found.hit_rate < 1) == is_cached
 
 
-def test_the_stopwatch_runs_only_inside_the_network(tiny: Network) -> None:
+def test_the_stopwatch_runs_only_inside_the_network(tiny: Candidate) -> None:
     game = games.find("connect4")
-    evaluator = bench.TimedEvaluator(game, NetworkFile(tiny.data["fp32"], tiny.planes))
+    evaluator = bench.TimedEvaluator(game, tiny.network(game, "fp32"))
     states, legal = np.stack([game.new_state()] * 5), np.ones((5, 7), np.bool_)
-    plain = OnnxEvaluator(game, NetworkFile(tiny.data["fp32"], tiny.planes)).evaluate(states, legal)
+    plain = tiny.network(game, "fp32").direct(game).evaluate(states, legal)
     for _ in range(50):
         timed = evaluator.evaluate(states, legal)
     assert np.array_equal(timed.logits, plain.logits)
@@ -103,12 +102,12 @@ def test_the_stopwatch_runs_only_inside_the_network(tiny: Network) -> None:
 class FakePeer:
     """Fastest with 64 games at once; one game in 20 moves ends."""
 
-    def __init__(self, network: Network, error: float = 0.0) -> None:
+    def __init__(self, network: Candidate, error: float = 0.0) -> None:
         game = games.find("connect4")
         state = game.new_state()
         for column in bench.CHECKED:
             state = game.after(state, column)
-        evaluator = OnnxEvaluator(game, NetworkFile(network.data["fp32"], network.planes))
+        evaluator = network.network(game, "fp32").direct(game)
         self.opinion = evaluator.evaluate(state[None], game.legal_mask(state)[None])
         self.error, self.asked = error, list[dict[str, Any]]()
 
@@ -126,7 +125,7 @@ class FakePeer:
         }
 
 
-def test_the_peer_plays_in_batches_that_suit_it(tiny: Network, tmp_path: Path) -> None:
+def test_the_peer_plays_in_batches_that_suit_it(tiny: Candidate, tmp_path: Path) -> None:
     peer = FakePeer(tiny)
     playing = bench.PeerGames(cast(Peer, peer), tiny, tmp_path, seconds=10.0, show=lambda _: None)
     assert playing.measure() == pytest.approx(1_000)
@@ -136,7 +135,7 @@ def test_the_peer_plays_in_batches_that_suit_it(tiny: Network, tmp_path: Path) -
         bench.PeerGames(cast(Peer, FakePeer(tiny, error=0.1)), tiny, tmp_path, 10.0, lambda _: None)
 
 
-def test_two_processes_are_compared_with_one(tiny: Network) -> None:
+def test_two_processes_are_compared_with_one(tiny: Candidate) -> None:
     shown: list[str] = []
     found = bench.scale(tiny, QUICK, shown.append)
     assert found.ratio == found.one_seconds / found.two_seconds and 0 < found.core_share < 1.1
@@ -290,7 +289,9 @@ def test_a_trained_network_keeps_what_its_card_says(tmp_path: Path) -> None:
     network = bench.trained_network(str(tmp_path))
     assert network.data["fp32"] == data and network.planes == (0, 1, 3)
     assert (network.discount, network.c_scale) == (0.9, 0.3)
-    assert network.multiply_adds == residual.multiply_adds(data) and network.name.endswith("generation 7")
+    assert network.multiply_adds == residual.multiply_adds(
+        data, games.find("connect4")
+    ) and network.name.endswith("generation 7")
     settings = bench._settings(network, Effort(1, 1.0, 10, opening_plies=5))
     assert (settings.discount, settings.c_scale, settings.random_opening_plies) == (0.9, 0.3, 5)
     assert settings.full_share == 1

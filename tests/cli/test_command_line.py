@@ -58,7 +58,9 @@ def test_names_are_quoted(program: Path) -> None:
 
 
 def test_game_files_are_repeated(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(games, "LOADED_FILES", [program.parents[2] / "my game.py"])
+    monkeypatch.setattr(
+        games, "LOADED_FILES", [games.GameSource(str(program.parents[2] / "my game.py"), b"")]
+    )
     assert command("play", "mygame") == ".venv/bin/tengen --games './my game.py' play mygame"
 
 

@@ -17,29 +17,32 @@ from tengen import players
 from tengen.cli import play
 from tengen.errors import UserError
 from tengen.games.position import Position
-from tengen.players.human import Human, Terminal
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.decision import Decider
+from tengen.players.human import Human
+from tengen.players.limit import Limit
+from tengen.players.player import Choice, PlayerFailedError
+from tengen.players.terminal_game import Terminal
 
 app = typer.Typer()
 app.command()(play.play)
 
 
-class Simple(Player):
+class Simple(Decider):
     """Plays the first legal action, and says what it thinks of it."""
 
     summary = "for tests"
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         actions = position.legal_actions
         return Choice(actions[0], 0.25, tuple(actions[:2]), "one look")
 
 
-class Broken(Player):
+class Broken(Decider):
     """Cannot move."""
 
     summary = "for tests"
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         raise PlayerFailedError("it hurts")
 
 
@@ -95,7 +98,7 @@ def test_two_persons_share_the_keyboard() -> None:
 
 
 def test_two_persons_ask_somebody_else_for_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(play, "_usual", lambda game: "simple")
+    monkeypatch.setattr(players, "opponent", lambda game: "simple")
     assert "hint: a3\n" in conversation("tictactoe", "--opponent", "human", typed="hint / quit")
 
 
@@ -110,6 +113,44 @@ def test_a_game_is_saved_and_loaded(tmp_path: Path) -> None:
     other = conversation("connect4", "--opponent", "simple", typed=f"load {file} / load / load nowhere.txt")
     assert f"{file} is a game of tictactoe, this is connect4\n" in other
     assert "load needs a file: load game.txt\n" in other and "no such file: nowhere.txt\n" in other
+
+
+def test_what_was_taken_back_can_be_played_again(tmp_path: Path) -> None:
+    typed = "moves / b2 / c1 / undo / redo / moves / undo / c2 / moves / redo / quit"
+    said = conversation("tictactoe", "--opponent", "simple", typed=typed)
+    assert "moves: none\n" in said
+    assert "moves: b2 a3 c1 [b3]\n" in said
+    assert "moves: b2 a3 c2 (c1 b3) [b3]\n" in said
+    assert "there is no move to play again\n" in said
+    assert "tengen play tictactoe b2 a3 c2 b3 " in last(said)
+
+
+def test_saving_says_what_is_left_out_and_loading_too(tmp_path: Path) -> None:
+    text, sgf = tmp_path / "game.txt", tmp_path / "game.sgf"
+    typed = f"h8 / i8 / undo / i9 / save {text} / save {sgf} / load {sgf} / moves / quit"
+    said = conversation("gomoku15", "--opponent", "simple", typed=typed)
+    assert f"saved {text}; left out: 1 variation; .sgf keeps all of it\n" in said
+    assert f"saved {sgf}\n" in said
+    assert "moves: h8 a15 i9 (i8 b15) [b15]\n" in said
+    sgf.write_text("(;GM[4](;B[hh];W[ii])(;B[zz]))")
+    said = conversation("gomoku15", "--opponent", "simple", typed=f"load {sgf} / quit")
+    assert "left out a variation, line 1: 'zz' is not on a board of 15×15\n" in said
+
+
+def test_a_position_set_up_in_a_file_is_played_on(tmp_path: Path) -> None:
+    file = tmp_path / "game.sgf"
+    file.write_text("(;GM[4]SZ[3]TENGEN[tictactoe]AB[aa][ba]AW[ac]PL[W])")
+    said = conversation("tictactoe", "--opponent", "simple", typed=f"load {file} / quit")
+    assert "simple plays c3\n" in said
+    assert last(said) == "not over, X to move."  # its moves alone would not lead there
+
+
+def test_in_a_notebook_input_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = iter(["b2 ", "quit"])
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
+    terminal = Terminal()
+    assert (terminal.ask(), terminal.ask()) == ("b2", "quit")
 
 
 def test_who_resigns_has_lost_and_may_think_again(tmp_path: Path) -> None:

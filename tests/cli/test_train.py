@@ -17,12 +17,13 @@ from rich.console import Console
 from tengen import compiling
 from tengen.cli import main
 from tengen.cli.live import Lines, LivePanel, sparkline
-from tengen.training.config import Config, Length
+from tengen.training.config import Config, LengthConfig
 from tengen.training.config_files import from_toml, load
 from tengen.training.learner import Losses
 from tengen.training.run import Run
+from tengen.training.selfplay import ShardStats
 from tengen.training.watch import Watcher
-from tengen.workers.local import signals_insist
+from tengen.workers.local import reraise_swallowed_signals
 from tests.training.made import add_generation, made_run, metrics_of
 from tests.workers.test_local import wait_until_gone
 
@@ -40,14 +41,15 @@ def tengen(*arguments: str) -> int:
 
 
 @pytest.fixture
-def coached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Length]:
+def coached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[LengthConfig]:
     """Here, with a coach that trains nobody: the lengths it was asked for."""
-    asked: list[Length] = []
+    asked: list[LengthConfig] = []
 
-    def coach(run: Run, play_shards: object, compute_gradients: object, watcher: Watcher) -> None:
+    def coach(run: Run, run_tasks: object, watcher: Watcher) -> list[object]:
         asked.append(run.config.length)
         add_generation(run, max(1, run.generation + 1))
         watcher.finished(run.metrics()[-1])
+        return []
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [])
@@ -55,17 +57,23 @@ def coached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Length]:
     return asked
 
 
-def test_a_run_goes_on_to_the_end_it_was_given_or_to_a_new_one(coached: list[Length]) -> None:
+def test_a_run_goes_on_to_the_end_it_was_given_or_to_a_new_one(coached: list[LengthConfig]) -> None:
     assert tengen("train", "connect4", "--minutes", "20") == 0
     assert tengen("train", "--resume", "connect4") == 0
     assert tengen("train", "--resume", "runs/connect4", "--generations", "30") == 0
     assert tengen("train", "--resume", "connect4") == 0
     assert tengen("train", "--resume", "connect4", "--minutes", "9", "--generations", "40") == 0
-    assert coached == [Length(20, 0), Length(20, 0), Length(0, 30), Length(0, 30), Length(9, 40)]
-    assert Run.open(Path("runs/connect4")).config.length == Length(9, 40)
+    assert coached == [
+        LengthConfig(20, 0),
+        LengthConfig(20, 0),
+        LengthConfig(0, 30),
+        LengthConfig(0, 30),
+        LengthConfig(9, 40),
+    ]
+    assert Run.open(Path("runs/connect4")).config.length == LengthConfig(9, 40)
 
 
-def test_a_new_run_has_an_end_without_being_told(coached: list[Length]) -> None:
+def test_a_new_run_has_an_end_without_being_told(coached: list[LengthConfig]) -> None:
     assert tengen("train", "connect4", "-n", "other") == 0
     assert coached == [load("connect4").length]
 
@@ -81,7 +89,7 @@ def test_a_new_run_has_an_end_without_being_told(coached: list[Length]) -> None:
     ],
 )
 def test_a_finished_run_says_so(
-    coached: list[Length], capsys: pytest.CaptureFixture[str], settings: list[str], said: str
+    coached: list[LengthConfig], capsys: pytest.CaptureFixture[str], settings: list[str], said: str
 ) -> None:
     made_run(Path("runs/run"), 2, *settings)
     assert tengen("train", "--resume", "run") == 0
@@ -91,7 +99,7 @@ def test_a_finished_run_says_so(
 
 @pytest.mark.parametrize("more", [["connect4"], ["--preset", "hour"], ["--name", "x"], ["--seed", "0"]])
 def test_a_resumed_run_keeps_its_game_its_name_and_its_seed(
-    coached: list[Length], capsys: pytest.CaptureFixture[str], more: list[str]
+    coached: list[LengthConfig], capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     made_run(Path("runs/run"), 1)
     assert tengen("train", "--resume", "run", *more) == 2
@@ -109,7 +117,7 @@ def test_a_resumed_run_keeps_its_game_its_name_and_its_seed(
     ],
 )
 def test_a_mistake_leaves_no_run_behind(
-    coached: list[Length], capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    coached: list[LengthConfig], capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert tengen("train", *arguments) == 2
     assert message in capsys.readouterr().err
@@ -167,7 +175,7 @@ def test_the_panel_follows_a_generation(tmp_path: Path) -> None:
     assert found["loss"] == "policy 0.500 █▃▂▁"
     assert found["strength"] == "sims=64 good 66.7 % ▁█ best 66.7 % in gen. 4"
     panel.begin(5, "playing", 100)
-    panel.played(metrics_of(5)["selfplay"] | {"games": 60})
+    panel.played(ShardStats(60, 1000, 40_000, 55, 5, 1.5, (), 500))
     assert cells(shown(panel))["playing"].endswith(" 60/100 games")
     panel.begin(5, "learning", 3)
     panel.learned(Losses(0.5, 0.2, 0.1))
@@ -209,7 +217,7 @@ def test_a_signal_that_c_code_swallows_comes_again(capfd: pytest.CaptureFixture[
     called_back = ctypes.CFUNCTYPE(None)(interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     try:
-        with pytest.raises(KeyboardInterrupt), signals_insist():
+        with pytest.raises(KeyboardInterrupt), reraise_swallowed_signals():
             called_back()
             time.sleep(30)
     finally:

@@ -5,6 +5,7 @@ import pytest
 
 from tengen import games
 from tengen.errors import UserError
+from tengen.evaluators import cache as cache_module
 from tengen.evaluators.cache import MOST_BYTES, CachedEvaluator
 from tengen.evaluators.evaluator import Evaluation
 from tengen.evaluators.rollout import RolloutEvaluator
@@ -222,10 +223,47 @@ def test_an_empty_batch() -> None:
 def test_size_and_memory() -> None:
     cache = CachedEvaluator(FakeEvaluator(CONNECT4), CONNECT4, capacity=10)
     assert cache.capacity == 12
-    assert cache.bytes_per_entry == 3 * 8 + 7 * 4 + 2 * 4
+    assert cache.bytes_per_entry == 4 * 8 + 7 * 4 + 2 * 4
     assert cache.hit_rate == 0
     with pytest.raises(UserError, match="1 position or more, got 0"):
         CachedEvaluator(FakeEvaluator(CONNECT4), CONNECT4, capacity=0)
+
+
+@pytest.mark.parametrize("capacity", [200, 3001, 20_000])
+def test_a_cache_that_grows_asks_what_one_that_was_allocated_whole_asks(
+    monkeypatch: pytest.MonkeyPatch, capacity: int
+) -> None:
+    """The same positions in the same batches, with many replaced (200), some (3001) and none (20 000)."""
+    states, random = positions(CONNECT4, 6000), np.random.default_rng(5)
+    batches = [states[random.integers(0, len(states), int(size))] for size in random.integers(1, 300, 90)]
+    asked = []
+    for first_entries in (10**9, 16):
+        monkeypatch.setattr(cache_module, "FIRST_ENTRIES", first_entries)
+        inner = FakeEvaluator(CONNECT4, gives_plies_left=True)
+        cache = CachedEvaluator(inner, CONNECT4, capacity)
+        for i, batch in enumerate(batches):
+            legal = legal_actions(CONNECT4, batch)
+            alone = FakeEvaluator(CONNECT4, gives_plies_left=True).evaluate(batch, legal)
+            assert_same(cache.evaluate(batch, legal), alone)
+            if i == 60:
+                cache.clear()
+        asked.append(inner.asked)
+    assert len(asked[0]) == len(asked[1])
+    assert all(np.array_equal(one, other) for one, other in zip(*asked, strict=True))
+
+
+@pytest.mark.parametrize("name", ["connect4", "gomoku15"])
+def test_memory_grows_with_what_is_remembered_up_to_what_is_given(name: str) -> None:
+    game, most = games.find(name), 1 << 20
+    cache = CachedEvaluator(FakeEvaluator(game), game, memory=most)
+    before = cache.memory
+    assert before < 100_000
+    taken = []
+    for batch in np.split(positions(game, 16_000), 40):
+        cache.evaluate(batch, legal_actions(game, batch))
+        taken.append(cache.memory)
+    assert taken == sorted(taken) and taken[0] < most / 2 and 0.9 * most < taken[-1] <= most
+    assert cache.memory <= cache.capacity * cache.bytes_per_entry + 1024
 
 
 def test_a_game_with_many_actions_remembers_fewer_positions() -> None:

@@ -14,14 +14,14 @@ from tengen import games, nets
 from tengen.errors import UserError
 from tengen.evaluators.card import Card
 from tengen.evaluators.evaluator import Evaluation
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.network import Network
 from tengen.evaluators.samples import random_planes
 from tengen.games.game import Game, Mask, State
 from tengen.nets.checkpoint import load_net
 from tengen.nets.evaluator import TorchEvaluator, find_device
 from tengen.nets.export import to_onnx
 from tengen.nets.net import Net, Output
-from tengen.training.config import Learner as Settings
+from tengen.training.config import LearnerConfig
 from tengen.training.learner import Learner
 from tests.nets.test_nets import trained_a_little
 
@@ -83,7 +83,8 @@ def test_torch_says_what_onnx_says(game_name: str, name: str, settings: dict[str
     planes = random_planes(game, 64)
     net = trained_a_little(nets.make(name, game, settings), planes)
     by_torch = TorchEvaluator(game, net, CPU)
-    by_onnx = OnnxEvaluator(game, NetworkFile(to_onnx(net, planes), net.planes))
+    card = Card(game_name, {}, net.planes, 0, 1.0, "fp32")
+    by_onnx = Network(card, to_onnx(net, planes)).direct(game)
     states, legal = some_positions(game, 300)
     assert set(states[:, -1]) == {1, 2}
     for rows in (slice(7, 8), slice(300), slice(41, 42), slice(100, 160)):  # rooms are made, and used again
@@ -177,9 +178,9 @@ def test_devices_that_are_not_there_are_refused(
 def make_checkpoint(folder: Path) -> Learner:
     """As a run does it, of a learner whose average is not what it learns with."""
     game = games.find("othello6")
-    learner = Learner(game, nets.make("anysize", game, WDL, seed=3), Settings())
+    learner = Learner(game, nets.make("anysize", game, WDL, seed=3), LearnerConfig())
     trained_a_little(learner.player, random_planes(game, 64))
-    learner.save(folder / "weights.safetensors")
+    (folder / "weights.safetensors").write_bytes(learner.to_bytes())
     card = Card("othello6", {"name": "anysize"} | WDL, learner.player.planes, 3, 0.99, "fp32")
     (folder / "card.json").write_text(card.to_text())
     return learner

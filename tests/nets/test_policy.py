@@ -10,10 +10,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from tengen import games, nets
 from tengen.errors import UserError
-from tengen.evaluators.card import read_network
 from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.network import Network, open_network
 from tengen.evaluators.samples import random_planes
+from tengen.evaluators.zoo import ZOO
 from tengen.games import symmetry
 from tengen.games.coordinates import BoardMoves, FromTo, Kinds, Steps
 from tengen.games.game import Game
@@ -25,7 +25,6 @@ from tengen.nets.export import to_onnx
 from tengen.nets.net import Net
 from tengen.nets.picture import draw
 from tengen.nets.policy import policy_head
-from tengen.players.zero import ZOO
 from tests.nets.test_nets import trained_a_little
 
 SMALL = {"channels": 16, "blocks": 1}
@@ -158,15 +157,15 @@ def test_the_bundled_weights_say_what_their_export_says(name: str) -> None:
     """The exports are older than this code: weights that loaded into other places would say something else."""
     game, folder = games.find(name), Path(ZOO / name)
     net = load_net(folder)
-    network = read_network(folder, "fp32")
-    assert net.planes == network.planes
+    network = open_network(folder, "fp32")
+    assert net.planes == network.card.planes
     states = np.stack([game.new_state()] * 2)
     states[1] = game.after(states[0], int(np.flatnonzero(game.legal_mask(states[0]))[3]))
     masks = np.stack([game.legal_mask(state) for state in states])
     evaluators: list[Evaluator] = [
         TorchEvaluator(game, net, torch.device("cpu")),
-        OnnxEvaluator(game, network),
-        OnnxEvaluator(game, NetworkFile(to_onnx(net, random_planes(game, 8)), net.planes)),
+        network.direct(game),
+        Network(network.card, to_onnx(net, random_planes(game, 8))).direct(game),
     ]
     answers = [one.evaluate(states, masks) for one in evaluators]
     for answer in answers[1:]:

@@ -292,7 +292,7 @@ def test_other_games_are_refused(kind: type[Player], game: str, message: str) ->
     [
         ({"depth": 0}, "player 'alphabeta': depth is 1-40, got 0"),
         ({"seconds": 0.0}, "player 'alphabeta': seconds is more than 0, got 0.0"),
-        ({"table_mib": 0}, "player 'alphabeta': table_mib is 1 or more, got 0"),
+        ({"memory": 0}, "player 'alphabeta': memory is 1 MiB or more, got 0"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:

@@ -1,6 +1,8 @@
 """A trained network as a player. The weights here are random: what it says is checked, not how well."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen import games, nets, players
+from tengen import games, nets, notices, players
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, hash_of
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.network import Network, open_network
 from tengen.games.position import Position
 from tengen.nets.export import to_int8, to_onnx
+from tengen.players.limit import Clock, Limit
 from tengen.players.player import Player
-from tengen.players.zero import Zero, evaluator_of, judge_of, open_network
 from tests.cli.test_commands import result
 
 GAME = games.find("connect4")
@@ -44,10 +46,8 @@ def zero(folder: Path, settings: str = "sims=64") -> Player:
 
 def test_one_simulation_is_the_network_alone(folder: Path) -> None:
     position = Position.from_moves(GAME, "44536")
-    data = (folder / "best" / "net.onnx").read_bytes()
-    evaluation = OnnxEvaluator(GAME, NetworkFile(data, (0, 1, 3))).evaluate(
-        position.state[None], position.legal_mask[None]
-    )
+    network = open_network(folder, "fp32").direct(GAME)
+    evaluation = network.evaluate(position.state[None], position.legal_mask[None])
     choice = zero(folder, "sims=1").choose(position)
     assert choice.action == evaluation.logits[0].argmax()
     assert choice.value == pytest.approx(evaluation.values[0]) and choice.note == "the network alone"
@@ -72,7 +72,7 @@ def test_positions_together_are_as_each_alone(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("zero:zoo/chess", "no network 'chess' in the box, there"),
+        ("zero:zoo/chess", "no bundled network 'chess', there are connect4, gomoku15"),
         ("zero:nowhere", "no network in nowhere: expected a folder with card.json and net.onnx"),
         ("zero:{folder}:sims=0", "player 'zero': sims is 1 or more, got 0"),
         ("zero:{folder}:search=minmax", "player 'zero': search is puct or gumbel, got 'minmax'"),
@@ -102,27 +102,34 @@ def test_a_file_that_was_altered_is_refused(folder: Path, tmp_path: Path) -> Non
 
 
 def test_it_plays_as_it_was_trained(folder: Path) -> None:
-    player = zero(folder)
-    assert isinstance(player, Zero) and type(player._settings).__name__ == "Gumbel"
-    by_time = zero(folder, "seconds=1")
-    assert isinstance(by_time, Zero) and type(by_time._settings).__name__ == "Puct"
+    """A number of simulations keeps the search of its training; with time it is PUCT."""
+    start = Position.start(GAME)
+    assert zero(folder).analyse(start).snapshot.search == "Gumbel"
+    assert zero(folder, "seconds=1").analyse(start).snapshot.search == "Puct"
+    for limit in (Limit(seconds=1), Limit(clock=Clock(60)), Limit(simulations=9, seconds=1), Limit()):
+        assert zero(folder).analyse(start, limit).snapshot.search == "Puct"
 
 
 def test_a_position_is_analysed_by_a_network(folder: Path) -> None:
-    found = json.loads(result("analyse", "connect4", "223344", "--net", folder, "--sims", "50", "--json"))
+    found = json.loads(
+        result("analyse", "connect4", "223344", "--player", f"zero:{folder}", "--sims", "50", "--json")
+    )
     assert found["moves"][0]["move"] in ("1", "5") and found["moves"][0]["proven"] == "win"
 
 
 def test_a_search_sees_wins_if_its_network_was_trained_so() -> None:
     """Of a position with a five to make, the rules are sure; the network's own opinion is another."""
     position = Position.from_moves("gomoku9", "a1 i9 b1 i8 c1 h9 d1 h8")
-    network, card = open_network("zoo/gomoku9", position.game)
-    evaluator, legal = evaluator_of(network, position.game), position.legal_mask[None]
+    network, legal = open_network("zoo/gomoku9"), position.legal_mask[None]
+    evaluator, card = network.evaluator(position.game), network.card
     assert card.sees_wins
-    seen = judge_of(evaluator, card, position.game).evaluate(position.state[None], legal)
+    seen = evaluator.evaluate(position.state[None], legal)
     assert seen.logits.argmax() == position.game.moves.action("e1")
     assert seen.values[0] == np.float32(card.discount)
-    assert judge_of(evaluator, replace(card, sees_wins=False), position.game) is evaluator
+    alone = evaluator.alone.evaluate(position.state[None], legal)
+    assert abs(alone.values[0] - card.discount) > 1e-6
+    plain = Network(replace(card, sees_wins=False), network.data).evaluator(position.game)
+    assert np.array_equal(plain.evaluate(position.state[None], legal).values, alone.values)
 
 
 def folder_with(tmp_path: Path, folder: Path, data: bytes | None = None, **changes: Any) -> Path:
@@ -175,3 +182,37 @@ def test_a_file_that_is_no_network_of_the_game_is_refused(folder: Path, tmp_path
         with pytest.raises(UserError, match=r"net\.onnx is not a network for connect4: ") as error:
             zero(folder_with(tmp_path, folder, data, planes=seen))
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["gomoku13", "gomoku20", "standard15", "caro19", "mnk:rows=9,cols=12,k=5"])
+def test_one_network_plays_every_size_and_rule_without_pytorch(name: str) -> None:
+    """Four in a row and a free end: it completes the five, and expects to win."""
+    code = f"""
+import sys
+sys.modules["torch"] = sys.modules["onnx"] = None
+from tengen import games, players
+from tengen.games.position import Position
+game = games.find({name!r})
+position = Position.from_moves(game, "c3 c5 d3 e6 e3 g7 f3 h8")
+with players.find("zero:zoo/gomoku15:sims=32", game) as player:
+    choice = player.choose(position)
+print(game.moves.name(choice.action), choice.value)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    move, value = done.stdout.split()
+    assert move in ("b3", "g3") and float(value) == pytest.approx(0.97)
+    assert f"zoo/gomoku15 was trained for gomoku15 and plays {name}" in done.stderr
+
+
+def test_a_game_without_a_network_is_played_by_the_nearest_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(notices, "say_once", said.append)
+    for name in ("gomoku11", "gomoku9"):
+        game = games.find(name)
+        with players.find("zero:sims=8", game) as player:
+            assert player.choose(Position.start(game)).action >= 0
+    assert said == ["no network for gomoku11: playing with gomoku9's"]
+    with pytest.raises(UserError, match="no bundled network 'hex7', there are"):
+        players.find("zero:sims=8", games.find("hex7"))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tengen.games.position import Position
-from tengen.search.snapshot import tree_text
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
+from tengen.search.snapshot import tree_text
 
 from .fakes import HashEvaluator
 

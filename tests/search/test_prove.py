@@ -100,8 +100,8 @@ def test_any_search_proves_right_results_and_bounds() -> None:
     search.begin(states)
     search.run(300)
     roots = search.trees.roots
-    found, distances = search.trees.proven[roots], search.trees.distance[roots]
-    soonest = lower_bounds(search.trees)[roots]
+    found, distances = search.trees.nodes.proven[roots], search.trees.nodes.distance[roots]
+    soonest = [lower_bounds(search.trees, tree)[0] for tree in range(len(states))]
     exact = 0
     for i, (_, result, distance) in enumerate(positions):
         if found[i] == UNKNOWN:

@@ -16,7 +16,7 @@ from tengen.search.gumbel import Gumbel, halving
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import sample_actions, temperatures
-from tengen.search.tree import DRAW, LOSS, NONE, SMALL_FIELDS, UNKNOWN, WIN, Trees, new_trees
+from tengen.search.tree import DRAW, LOSS, NONE, UNKNOWN, WIN, Trees, bytes_per_node, new_trees, nodes_in
 
 from .fakes import ConstantEvaluator, GoodForTheFirst, HashEvaluator, PriorEvaluator
 
@@ -69,23 +69,23 @@ def assert_tree_is_sound(trees: Trees, discount: float) -> None:
         first = tree * trees.capacity
         for node in range(first, first + int(trees.used[tree])):
             below, sums = 0, 0.0
-            child = int(trees.first_child[node])
-            shares = float(trees.priors[node].sum())
+            child = int(trees.nodes.first_child[node])
+            shares = float(trees.nodes.priors[node].sum())
             while child != NONE:
-                assert trees.parents[child] == node and child > node
-                below += int(trees.visits[child])
-                sums += float(trees.value_sums[child])
-                shares += float(trees.edge_priors[child])
-                child = int(trees.next_sibling[child])
-            if trees.proven[node] != UNKNOWN:
+                assert trees.nodes.parents[child] == node and child > node
+                below += int(trees.nodes.visits[child])
+                sums += float(trees.nodes.value_sums[child])
+                shares += float(trees.nodes.edge_priors[child])
+                child = int(trees.nodes.next_sibling[child])
+            if trees.nodes.proven[node] != UNKNOWN:
                 continue
-            assert trees.visits[node] == 1 + below
+            assert trees.nodes.visits[node] == 1 + below
             assert shares == pytest.approx(1.0, abs=1e-4)
-            own = float(trees.values[node]) + sums
-            parent = int(trees.parents[node])
+            own = float(trees.nodes.values[node]) + sums
+            parent = int(trees.nodes.parents[node])
             if parent != NONE:
-                own *= discount if trees.to_move[parent] == trees.to_move[node] else -discount
-            assert float(trees.value_sums[node]) == pytest.approx(own, abs=2e-3)
+                own *= discount if trees.nodes.to_move[parent] == trees.nodes.to_move[node] else -discount
+            assert float(trees.nodes.value_sums[node]) == pytest.approx(own, abs=2e-3)
 
 
 @pytest.mark.parametrize("name", [*GAMES, "connect6"])
@@ -353,31 +353,36 @@ def test_a_search_that_does_not_fit_says_so() -> None:
         new_trees(game, 1_000_000, 10_000)
     with pytest.raises(UserError, match="GiB, this machine has"):
         new_trees(games.find("gomoku15"), 1, 1_000_000_000)
-    with pytest.raises(UserError, match="one leaf a round"):
+    with pytest.raises(UserError, match="Gumbel search finds at most 1 leaf per round, got 4: use PUCT"):
         Search(game, UniformEvaluator(), Gumbel(), leaves_per_round=4)
 
 
 def test_memory_stays_within_what_was_asked() -> None:
     game = games.find("gomoku15")
-    trees = new_trees(game, 1, 2)
-    assert trees.bytes_per_node <= 2 * game.state_size + 4 * game.num_actions + SMALL_FIELDS
-    assert trees.bytes_per_node * 256 * 401 < 256 * 2**20
-    assert trees.bytes_per_node * 1_000_001 < 2 * 2**30
+    assert bytes_per_node(game) <= 2 * game.state_size + 4 * game.num_actions + 56
+    assert bytes_per_node(game) * 256 * 401 < 256 * 2**20
+    assert bytes_per_node(game) * 1_000_001 < 2 * 2**30
+    assert nodes_in(256 * 2**20, game) == 256 * 2**20 // bytes_per_node(game)
+    assert nodes_in(2**60, game) == 2**31 - 1  # nodes are numbered by int32
+    with pytest.raises(UserError, match="a search tree of gomoku15 needs at least 2,828 bytes, got 1,000"):
+        nodes_in(1000, game)
 
 
 def test_a_search_can_be_stopped_and_read_and_continued() -> None:
     game = games.find("connect4")
     search = Search(game, HashEvaluator(), Puct(), max_simulations=300)
     search.begin(game.new_state()[None])
-    rounds = iter(range(1000))
-    search.run(300, stop=lambda: next(rounds) >= 50)
-    assert search.result().visits.sum() == 50
-    search.run(250)
+    search.plan(300)
+    for _ in range(50):
+        assert not search.run_for(0.0)  # a round
+    assert search.result().visits.sum() == search.new_simulations == 50
+    while not search.run_for(0.001):
+        pass
     whole = Search(game, HashEvaluator(), Puct(), max_simulations=300)
     whole.begin(game.new_state()[None])
     whole.run(300)
     assert (search.result().visits == whole.result().visits).all()
-    search.run_for(0.01)  # the tree is full: returns at once
+    assert search.is_full and search.run_for(10.0)  # returns at once
 
 
 def test_a_finished_game_has_no_move() -> None:

@@ -145,8 +145,8 @@ def test_whatever_is_proven_is_true(leaves_per_round: int) -> None:
     trees, proven = search.trees, 0
     for root, count in zip(trees.roots, trees.used, strict=True):
         for node in range(root, root + count):
-            if trees.proven[node] != slow_search.UNKNOWN:
-                assert trees.proven[node] == known[trees.states[node].tobytes()]
+            if trees.nodes.proven[node] != slow_search.UNKNOWN:
+                assert trees.nodes.proven[node] == known[trees.nodes.states[node].tobytes()]
                 proven += 1
     assert proven > 10_000
 

@@ -6,9 +6,21 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
+from tengen import games
+from tengen.games.position import Position
+from tengen.games.randomness import new_random
+from tengen.search.gumbel import Gumbel
+from tengen.search.mcts import Search
+from tengen.search.puct import Puct
+from tengen.search.snapshot import MAX_LINE, of_search, of_uct
+from tengen.search.tree import bytes_per_node
+from tengen.search.uct import Uct, UctSearch
 from tests.cli.test_commands import result, tengen
+
+from .noisy import NoisyEvaluator
 
 
 def analysed(*arguments: str) -> dict[str, object]:
@@ -56,8 +68,10 @@ MISTAKES = [
     (["connect4", "1212121"], "nothing to analyse: the game is over, first player wins"),
     (["connect4", "--search", "gumbel", "--seconds", "1"],
      "gumbel plans all its simulations ahead: give it --sims, or use --search puct"),
-    (["connect4", "--search", "uct", "--live"],
-     "--live, --tree and --net are for --search puct (--tree and --net also for gumbel)"),
+    (["connect4", "--search", "uct", "--tree", "2"],
+     "--evaluator and --tree are for --search puct and gumbel: uct has its own rollouts"),
+    (["connect4", "--player", "uct", "--search", "puct"],
+     "--search and --evaluator are for a bare search: leave them out with --player"),
 ]  # fmt: skip
 
 
@@ -81,3 +95,80 @@ def test_a_live_search_reports_until_it_is_stopped() -> None:
     rest, errors = process.communicate(timeout=60)
     assert process.returncode == 0 and "stopped" in errors and "Traceback" not in errors
     assert json.loads(rest.splitlines()[-1])["simulations"] >= second["simulations"]
+
+
+def test_a_snapshot_of_a_search_says_how_much_was_done() -> None:
+    """Before the first simulation, on the way, and after a move was played."""
+    position = Position.from_moves("connect4", "44")
+    search = Search(position.game, NoisyEvaluator(), Puct(), 1, 1000)
+    search.begin(position.state[None])
+    first = of_search(position, search)
+    assert (first.simulations, first.nodes, first.depth) == (0, 1, 0) and first.best
+    assert {(move.visits, move.value) for move in first.moves} == {(0, None)} and len(first.moves) == 7
+    assert sum(move.prior or 0 for move in first.moves) == pytest.approx(1)
+    search.run(400)
+    found = of_search(position, search)
+    assert found.simulations == sum(move.visits for move in found.moves) == 400
+    assert found.nodes <= 401 and 3 < found.depth < 40
+    assert found.memory - first.memory == (found.nodes - 1) * bytes_per_node(position.game)
+    assert max(len(move.line) for move in found.moves) <= min(MAX_LINE, found.depth)
+    assert [move.move for move in found.moves][0] == found.best
+    position = position.play(str(found.best))
+    search.advance(search.result().actions)
+    search.run(10)
+    later = of_search(position, search)
+    assert later.simulations == 10 and 10 < later.nodes < found.nodes
+
+
+def test_a_snapshot_of_uct_says_how_much_was_done() -> None:
+    position = Position.from_moves("connect4", "44")
+    search = UctSearch(position.game, Uct(), 1000)
+    search.begin(position.state, new_random(1))
+    first = of_uct(position, search)
+    assert (first.simulations, first.nodes, first.depth) == (0, 1, 0) and first.best
+    assert {(move.visits, move.value) for move in first.moves} == {(0, None)} and len(first.moves) == 7
+    assert sum(move.prior or 0 for move in first.moves) == pytest.approx(1)
+    search.run(400)
+    found = of_uct(position, search)
+    assert found.simulations == sum(move.visits for move in found.moves) == 400
+    assert found.nodes == 401 and 2 < found.depth < 40 and found.memory == 401 * first.memory
+    assert all(move.line[0] == move.move and len(move.line) > 1 for move in found.moves)
+    assert found.moves[0].move == found.best
+    search.advance(search.result().action, new_random(1))
+    search.run(10)
+    later = of_uct(position.play(str(found.best)), search)
+    assert later.simulations == 10 and 10 < later.nodes < found.nodes
+
+
+@pytest.mark.parametrize("num_trees", [1, 3])
+def test_a_line_is_playable_and_a_tree_of_a_batch_is_read_like_any_other(num_trees: int) -> None:
+    position = Position.from_moves("connect4", "4453")
+    search = Search(position.game, NoisyEvaluator(), Gumbel(noise=0.0), num_trees, 200)
+    search.begin(np.tile(position.state, (num_trees, 1)))
+    search.run(200)
+    shots = [of_search(position, search, tree) for tree in range(num_trees)]
+    assert all(shot == shots[0] for shot in shots)
+    for info in shots[0].moves:
+        after = position
+        for move in info.line:
+            after = after.play(move)
+        assert info.line[0] == info.move
+
+
+def test_a_snapshot_is_cheap() -> None:
+    """Ten a second are taken of a live search on 15×15: 50,000 nodes, 225 moves. Measured: 2.5 and 1.5 ms."""
+    game = games.find("gomoku15")
+    position = Position.start(game)
+    search = Search(game, NoisyEvaluator(), Puct(), 1, 50_000, leaves_per_round=64)
+    search.begin(position.state[None])
+    search.run(50_000)
+    uct = UctSearch(game, Uct(), 50_001)
+    uct.begin(position.state, new_random(1))
+    uct.run(50_000)
+    for take in (lambda: of_search(position, search), lambda: of_uct(position, uct)):
+        seconds = []
+        for _ in range(10):
+            began = time.process_time()
+            assert take().nodes > 40_000
+            seconds.append(time.process_time() - began)
+        assert min(seconds) < 0.010

@@ -13,7 +13,8 @@ from tengen.games.game import TO_MOVE, Game, State
 from tengen.games.randomness import new_random
 from tengen.search import uct
 from tengen.search.tree import DRAW, LOSS, UNKNOWN, WIN
-from tengen.search.uct import Uct, UctResult, max_simulations, prepare, search
+from tengen.search.uct import Uct, UctResult, UctSearch, nodes_in, prepare, search
+from tengen.search.uct_nodes import UctNodes, back_up, make_root, new_nodes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TICTACTOE, CONNECT4 = games.find("tictactoe"), games.find("connect4")
@@ -257,7 +258,7 @@ Child = tuple[int, int, float, int, int]
 )
 def test_best_move(children: list[Child], action: int) -> None:
     for order in (children, children[::-1]):
-        found = uct._result(TICTACTOE, hand_made(order), simulations=20)
+        found = uct._result(TICTACTOE, hand_made(order), used=len(order) + 1, simulations=20)
         assert found.action == action
         for child, visits, value_sum, proven, distance in children:
             assert (found.visits[child], found.proven[child]) == (visits, proven)
@@ -267,9 +268,9 @@ def test_best_move(children: list[Child], action: int) -> None:
 
 def test_untried_move_is_better_than_proven_loss() -> None:
     tree = hand_made([(0, 1, -1.0, LOSS, 0)])
-    assert uct._result(TICTACTOE, tree, simulations=1).action == 0
+    assert uct._result(TICTACTOE, tree, used=2, simulations=1).action == 0
     tree.num_untried[0], tree.untried[0, 0] = 1, 7
-    found = uct._result(TICTACTOE, tree, simulations=1)
+    found = uct._result(TICTACTOE, tree, used=2, simulations=1)
     assert found.action == 7 and found.principal_variation == [7]
 
 
@@ -287,18 +288,16 @@ def test_what_a_lost_move_proves(siblings: list[Child], num_untried: int, proven
     tree = hand_made([(0, 0, 0.0, LOSS, 2), *siblings])
     tree.num_untried[0] = num_untried
     tree.has_draw[0] = any(sibling[3] == DRAW for sibling in siblings)
-    uct.back_up(
-        1, 1.0, tree.to_move, tree.num_untried, tree.parents, tree.first_child, tree.next_sibling, tree.visits,
-        tree.value_sums, tree.proven, tree.distance, tree.has_draw,
-    )  # fmt: skip
+    back_up(tree, 1, 1.0)
     assert (tree.visits[1], tree.value_sums[1], tree.visits[0]) == (1, -1.0, 1)
     assert tree.value_sums[0] == (0.0 if proven == DRAW else -1.0)
     assert tree.proven[0] == proven and tree.distance[0] == {UNKNOWN: 0, LOSS: 3, DRAW: 1}[proven]
 
 
-def hand_made(children: list[Child]) -> uct.Tree:
-    tree = uct._new_tree(TICTACTOE, TICTACTOE.new_state(), 20, Uct())
-    tree.num_untried[0], tree.num_nodes[0] = 0, len(children) + 1
+def hand_made(children: list[Child]) -> UctNodes:
+    tree = new_nodes(TICTACTOE, 21)
+    make_root(tree, TICTACTOE.new_state())
+    tree.num_untried[0] = 0
     for node, (action, visits, value_sum, proven, distance) in enumerate(children, start=1):
         tree.parents[node], tree.actions[node], tree.first_child[node] = 0, action, -1
         tree.next_sibling[node], tree.first_child[0] = tree.first_child[0], node
@@ -379,14 +378,20 @@ def test_line_is_playable() -> None:
 
 
 def test_memory_has_a_limit() -> None:
-    settings = Uct(max_mebibytes=1)
-    most = max_simulations(CONNECT4, settings)
-    found = search(CONNECT4, CONNECT4.new_state(), most, settings, new_random(1))
-    assert found.simulations == most > 1000
-    with pytest.raises(UserError, match=f"does not fit in 1 MiB: ask for at most {most}, or raise"):
-        search(CONNECT4, CONNECT4.new_state(), most + 1, settings, new_random(1))
-    assert max_simulations(games.find("gomoku15"), Uct()) > 1_000_000
-    assert max_simulations(TICTACTOE, Uct(max_mebibytes=10**9)) == 2**31 - 2  # nodes are numbered by int32
+    """A tree that is full ends the search."""
+    most = nodes_in(2**20, CONNECT4) - 1
+    tree = UctSearch(CONNECT4, Uct(), most + 1)
+    tree.begin(CONNECT4.new_state(), new_random(1))
+    assert tree.run_for(None) and tree.is_full
+    assert tree.result().simulations == tree.new_simulations == most > 1000
+    assert 2**20 - 500 < tree.memory <= 2**20
+    tree.begin(CONNECT4.new_state(), new_random(1))
+    with pytest.raises(
+        UserError, match=f"{most + 1} simulations do not fit: the tree has room for {most} more"
+    ):
+        tree.run(most + 1)
+    assert nodes_in(2**31, games.find("gomoku15")) > 1_000_000
+    assert nodes_in(10**15, TICTACTOE) == 2**31 - 1  # nodes are numbered by int32
 
 
 def test_senseless_requests_are_refused() -> None:

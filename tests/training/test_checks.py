@@ -76,13 +76,13 @@ def test_a_refusal_is_one_line_and_leaves_nothing_behind(
 
 @pytest.mark.parametrize("name", ["one", "My run 2", "v1.5_b-c", "größe", "x+"])
 def test_plain_names_are_names(name: str) -> None:
-    from tengen.cli.runs import plain
+    from tengen.training.folders import plain
 
     assert plain(name) == name
 
 
 def test_the_name_of_a_family_of_games_becomes_a_plain_one() -> None:
-    from tengen.cli.runs import new_folder
+    from tengen.training.folders import new_folder
 
     assert new_folder(None, "mnk:rows=4,cols=4,k=3") == Path("runs/mnk-rows-4-cols-4-k-3")
 

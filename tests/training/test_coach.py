@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tengen.evaluators.card import read_card
+from tengen.training import checkpoint
 from tengen.training.run import Run
 
 SETTINGS = [
@@ -142,7 +142,7 @@ def test_a_champion_takes_its_place_before_its_generation_counts(
 
     monkeypatch.setattr(Run, "promote", killed)
     with pytest.raises(KeyboardInterrupt):
-        run.save_checkpoint(3, {}, read_card(whole / "best"), champion=3)
+        run.save_checkpoint(checkpoint.read(whole / "best"), champion=3)
     assert run.generation == 2
 
 

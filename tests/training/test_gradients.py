@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 
 from tengen import games, nets
 from tengen.nets.net import Net
-from tengen.training.config import Learner as Settings
+from tengen.training.config import LearnerConfig
 from tengen.training.gradients import (
     PLIES_WEIGHT,
     Batch,
@@ -23,8 +24,8 @@ from tengen.training.gradients import (
     statistics_of,
 )
 from tengen.training.learner import Learner, Losses
-from tengen.training.record import Positions
-from tengen.workers.local import Pool
+from tengen.training.record import Samples
+from tengen.workers.local import LocalWorkers
 
 GAME = games.find("tictactoe")
 SIZES = {"channels": 8, "blocks": 2}
@@ -34,7 +35,7 @@ def network(seed: int = 1) -> Net:
     return nets.make("anysize", GAME, SIZES, seed)
 
 
-def positions(count: int) -> Positions:
+def samples(count: int) -> Samples:
     """Openings of a few random moves, with random targets."""
     random = np.random.default_rng(0)
     states = []
@@ -46,11 +47,11 @@ def positions(count: int) -> Positions:
     policies = random.dirichlet(np.ones(9), count).astype(np.float32)
     outcomes = random.dirichlet(np.ones(3), count).astype(np.float32)
     values = random.uniform(-1, 1, count).astype(np.float32)
-    return Positions(np.stack(states), policies, values, outcomes, np.full(count, 4, np.float32))
+    return Samples(np.stack(states), policies, values, outcomes, np.full(count, 4, np.float32))
 
 
 def batch(count: int) -> Batch:
-    found = positions(count)
+    found = samples(count)
     planes = np.random.default_rng(1).random((count, 4, 3, 3)).astype(np.float32)
     return Batch(planes, found.policies, found.values, found.outcomes, found.plies_left)
 
@@ -79,10 +80,11 @@ def by_name(net: Net, found: Gradients) -> Iterator[tuple[str, torch.Tensor]]:
 
 @pytest.mark.parametrize(("rows", "num_parts"), [(24, 1), (24, 2), (25, 2), (25, 3)])
 def test_gradients_are_the_mean_over_all_positions_of_each_part(rows: int, num_parts: int) -> None:
-    whole, work = batch(rows), GradientWork("tictactoe", "anysize", SIZES)
-    parts = whole.split(num_parts)
+    parts = batch(rows).split(num_parts)
     assert sum(len(part.values) for part in parts) == rows
-    found = combined([(len(part.values), work(GradientTask(weights(network()), part))) for part in parts])
+    with GradientWork("tictactoe", "anysize", SIZES).open() as compute:
+        tasks = [GradientTask(weights(network()), part) for part in parts]
+        found = combined([(len(task.batch.values), compute(task)) for task in tasks])
     expected = {name: torch.zeros_like(tensor) for name, tensor in network().named_parameters()}
     for part in parts:
         for name, gradient in by_autograd(network(), part).items():
@@ -107,10 +109,11 @@ def test_running_statistics_are_averaged_over_the_parts() -> None:
 def test_one_process_takes_the_same_steps_as_two() -> None:
     ends, seen = [], []
     for processes in (1, 2):
-        learner = Learner(GAME, network(), Settings(batch_size=32, parts=2))
+        learner = Learner(GAME, network(), LearnerConfig(batch_size=32, parts=2))
         steps: list[Losses] = []
-        with Pool(GradientWork("tictactoe", "anysize", SIZES), processes) as pool:
-            mean = learner.learn(positions(100), 5, 0.0, [7], math.inf, pool.run, steps.append)
+        with LocalWorkers(processes) as run_tasks:
+            compute = partial(run_tasks, GradientWork("tictactoe", "anysize", SIZES))
+            mean = learner.learn(samples(100), 5, 0.0, [7], math.inf, compute, steps.append)
         assert mean.policy == pytest.approx(sum(step.policy for step in steps) / 5)
         ends.append(weights(learner.net))
         seen.append(steps)
@@ -122,9 +125,10 @@ def test_another_number_of_parts_is_another_run() -> None:
     """Batch normalisation sees a part only: so the number is a setting and not a matter of the machine."""
     ends = []
     for parts in (1, 2):
-        learner = Learner(GAME, network(), Settings(batch_size=32, parts=parts))
-        with Pool(GradientWork("tictactoe", "anysize", SIZES), 1) as pool:
-            learner.learn(positions(100), 3, 0.0, [7], math.inf, pool.run, lambda _: None)
+        learner = Learner(GAME, network(), LearnerConfig(batch_size=32, parts=parts))
+        with LocalWorkers(1) as run_tasks:
+            compute = partial(run_tasks, GradientWork("tictactoe", "anysize", SIZES))
+            learner.learn(samples(100), 3, 0.0, [7], math.inf, compute, lambda _: None)
         ends.append(weights(learner.net))
     assert not np.array_equal(ends[0], ends[1])
     np.testing.assert_allclose(ends[0], ends[1], atol=0.1)  # but not far from it

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tengen import games, players
-from tengen.arena.duel import play_duel
+from tengen.arena.match import Match, play_match
+from tengen.arena.openings import Openings
 from tengen.games.position import Position
+from tengen.workers.local import LocalWorkers
 
 GAME = games.find("tictactoe")
 
@@ -60,7 +62,9 @@ def test_two_minutes_of_tictactoe_find_an_optimal_move_nearly_everywhere(trained
 
 @pytest.mark.slow
 def test_two_minutes_of_tictactoe_never_lose_to_perfect_play(trained: Path) -> None:
-    with players.find(f"zero:{trained}:sims=50", GAME) as one, players.find("perfect", GAME) as other:
-        # after one random move the game is a draw; after two it may be lost
-        match = play_duel(GAME, one, other, 200, seed=1, opening_plies=1)
-    assert match.wins + match.draws == 200
+    # after one random move the game is a draw; after two it may be lost
+    openings = Openings(GAME, seed=1, plies=1)
+    match = Match(GAME, f"zero:{trained}:sims=50", "perfect", 1, openings)
+    with LocalWorkers(1) as run_tasks:
+        result = play_match(match, 200, run_tasks)
+    assert result.total.wins + result.total.draws == 200

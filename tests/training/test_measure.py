@@ -5,27 +5,27 @@ import pytest
 
 from tengen import games, nets
 from tengen.evaluators.card import Card
-from tengen.evaluators.onnx import NetworkFile
 from tengen.nets.export import to_onnx
-from tengen.players.zero import Zero
-from tengen.training.config import Measure
+from tengen.training.checkpoint import Checkpoint
+from tengen.training.config import MeasureConfig
 from tengen.training.measure import measure
+from tengen.workers.local import LocalWorkers
 
 
-def network_for(name: str) -> tuple[NetworkFile, Card]:
+def network_for(name: str) -> Checkpoint:
     """A small one with random weights."""
     game = games.find(name)
     net = nets.make("anysize", game, {"channels": 8, "blocks": 2}).eval()
     planes = np.zeros((2, *game.planes_shape), np.float32)
-    return NetworkFile(to_onnx(net, planes), net.planes), Card(name, {}, net.planes, 0, 0.97, "fp32")
+    return Checkpoint(Card(name, {}, net.planes, 0, 0.97, "fp32"), {"fp32": to_onnx(net, planes)})
 
 
 def test_connect4_is_measured_against_the_truth() -> None:
     game = games.find("connect4")
-    network, card = network_for("connect4")
-    settings = Measure(positions=60, simulations=200, games=0)
-    with Zero.of(game, network, card, 2) as before:
-        found = measure(settings, game, network, card, before)
+    network = network_for("connect4")
+    config = MeasureConfig(positions=60, simulations=200, games=0)
+    with LocalWorkers(1) as run_tasks:
+        found = measure(config, game, network, run_tasks, before=network)
     assert list(found) == ["alone", "sims=200"]
     alone, searched = found["alone"], found["sims=200"]
     assert alone["perfect"]["n"] == 60 and 0 <= alone["perfect"]["low"] < alone["perfect"]["rate"] < 1
@@ -34,13 +34,25 @@ def test_connect4_is_measured_against_the_truth() -> None:
 
 def test_other_games_are_measured_by_matches() -> None:
     game = games.find("tictactoe")
-    network, card = network_for("tictactoe")
-    settings = Measure(positions=60, simulations=30, opponents="uniform uct:sims=300", games=10)
-    with Zero.of(game, network, card, 30) as before:
-        found = measure(settings, game, network, card, before)
+    network = network_for("tictactoe")
+    config = MeasureConfig(positions=60, simulations=30, opponents="uniform uct:sims=300", games=10)
+    with LocalWorkers(1) as run_tasks:
+        found = measure(config, game, network, run_tasks, before=network)
     assert list(found) == ["uniform", "uct:sims=300", "before"]
     for match in found.values():
         assert match["wins"] + match["draws"] + match["losses"] == 10
         assert match["score"] == (match["wins"] + match["draws"] / 2) / 10
     assert found["uniform"]["score"] > 0.5 and found["uniform"]["elo"] > 0
     assert found["before"]["score"] == 0.5 and found["before"]["elo"] == pytest.approx(0), "against itself"
+
+
+def test_two_workers_measure_the_same_as_one() -> None:
+    """Scored positions and matches alike: what is played depends on its task alone."""
+    for name in ("tictactoe", "connect4"):
+        game, network = games.find(name), network_for(name)
+        config = MeasureConfig(positions=120, simulations=8, opponents="uct:sims=20 uniform", games=6)
+        found = []
+        for processes in (1, 2):
+            with LocalWorkers(processes) as run_tasks:
+                found.append(measure(config, game, network, run_tasks, before=network))
+        assert found[0] == found[1]

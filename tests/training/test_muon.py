@@ -9,7 +9,7 @@ from torch import nn
 
 from tengen import games, nets
 from tengen.nets.checkpoint import optimizer_tensors, restore_optimizer
-from tengen.training.config import Learner as Settings
+from tengen.training.config import LearnerConfig
 from tengen.training.learner import optimizers_for
 from tengen.training.muon import Muon, orthogonal
 
@@ -64,7 +64,7 @@ def test_every_weight_has_one_optimiser() -> None:
     net = nets.make("anysize", games.find("connect4"), {"channels": 8, "blocks": 2})
     kinds: list[Literal["muon", "adamw", "sgd"]] = ["muon", "adamw", "sgd"]
     for kind in kinds:
-        optimizers = optimizers_for(net, Settings(optimizer=kind))
+        optimizers = optimizers_for(net, LearnerConfig(optimizer=kind))
         taken = [id(p) for one in optimizers for group in one.param_groups for p in group["params"]]
         assert sorted(taken) == sorted(id(p) for p in net.parameters())
 

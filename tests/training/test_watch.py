@@ -1,7 +1,6 @@
 """Watchers see all that a run does, and the run's length and clock are kept."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,13 @@ import pytest
 
 from tengen.errors import UserError
 from tengen.training.coach import train
-from tengen.training.config import Length
+from tengen.training.config import LengthConfig
 from tengen.training.config_files import load
-from tengen.training.gradients import GradientWork
 from tengen.training.learner import Losses
-from tengen.training.run import Run, arguments_of
-from tengen.training.shards import SelfPlayWork, ShardTask
+from tengen.training.run import Run
+from tengen.training.selfplay import ShardStats
 from tengen.training.watch import Phase, Share, Watchers, strengths
-from tengen.workers.local import Pool
+from tengen.workers.local import LocalWorkers
 from tests.training.made import made_run, metrics_of
 
 SETTINGS = [
@@ -31,14 +29,14 @@ class Diary:
 
     def __init__(self) -> None:
         self.phases: list[tuple[int, str, int]] = []
-        self.shards: list[dict[str, Any]] = []
+        self.shards: list[ShardStats] = []
         self.steps: list[Losses] = []
         self.lines: list[dict[str, Any]] = []
 
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
         self.phases.append((generation, phase, total))
 
-    def played(self, shard: dict[str, Any]) -> None:
+    def played(self, shard: ShardStats) -> None:
         self.shards.append(shard)
 
     def learned(self, losses: Losses) -> None:
@@ -48,23 +46,12 @@ class Diary:
         self.lines.append(metrics)
 
 
-def play_here(run: Run) -> Any:
-    work = SelfPlayWork(run.config.game, run.config.selfplay)
-
-    def play(tasks: Iterable[ShardTask]) -> Iterable[tuple[int, dict[str, Any]]]:
-        return ((index, work(task)) for index, task in enumerate(tasks))
-
-    return play
-
-
-def learn_here(run: Run) -> Any:
-    return Pool(GradientWork(run.config.game, run.config.network.name, arguments_of(run.config)), 1).run
-
-
 def go_on(run: Run, generations: int) -> Diary:
-    run.configure(replace(run.config, length=Length(generations=generations)))
+    run.configure(replace(run.config, length=LengthConfig(generations=generations)))
     one, other = Diary(), Diary()
-    train(run, play_here(run), learn_here(run), Watchers(one, other))
+    with LocalWorkers(1) as run_tasks:
+        numbers = [generation.number for generation in train(run, run_tasks, Watchers(one, other))]
+    assert numbers == [line["generation"] for line in one.lines]
     assert vars(one) == vars(other)
     return one
 
@@ -77,16 +64,16 @@ def test_a_watcher_sees_every_phase_shard_step_and_generation(tmp_path: Path) ->
         (1, "playing", 12), (1, "learning", steps[0]), (1, "exporting", 0), (1, "measuring", 0),
         (2, "playing", 12), (2, "learning", steps[1]), (2, "exporting", 0), (2, "measuring", 0),
     ]  # fmt: skip
-    assert [shard["games"] for shard in first.shards] == [6] * 4
+    assert [shard.games for shard in first.shards] == [6] * 4
     assert len(first.steps) == sum(steps)
     of_first = [step.policy for step in first.steps[: steps[0]]]
     assert sum(of_first) / len(of_first) == pytest.approx(first.lines[0]["learner"]["policy"])
     assert first.lines == run.metrics()
 
     # A shard of the next generation is on the disk already: it is not played again, nor counted.
-    run.configure(replace(run.config, length=Length(generations=3)))
-    with pytest.raises(KeyboardInterrupt):
-        train(run, play_here(run), learn_here(run), Watchers(_Impatient()))
+    run.configure(replace(run.config, length=LengthConfig(generations=3)))
+    with LocalWorkers(1) as run_tasks, pytest.raises(KeyboardInterrupt):
+        list(train(run, run_tasks, Watchers(_Impatient())))
     kept = run.shard(3, 0).stat().st_mtime_ns
     second = go_on(run, 3)
     assert second.phases[0] == (3, "playing", 6) and len(second.shards) == 1
@@ -98,22 +85,24 @@ def test_a_watcher_sees_every_phase_shard_step_and_generation(tmp_path: Path) ->
 
 
 class _Impatient(Diary):
-    def played(self, shard: dict[str, Any]) -> None:
+    def played(self, shard: ShardStats) -> None:
         raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(
     ("length", "generations", "minutes", "share"),
     [
-        (Length(generations=4), 1, 1000, 0.25),
-        (Length(generations=4), 4, 0, 1.0),
-        (Length(minutes=20, generations=0), 1000, 5, 0.25),
-        (Length(minutes=20, generations=4), 1, 15, 0.75),
-        (Length(minutes=20, generations=4), 3, 5, 0.75),
-        (Length(generations=0), 1000, 1000, 0.0),
+        (LengthConfig(generations=4), 1, 1000, 0.25),
+        (LengthConfig(generations=4), 4, 0, 1.0),
+        (LengthConfig(minutes=20, generations=0), 1000, 5, 0.25),
+        (LengthConfig(minutes=20, generations=4), 1, 15, 0.75),
+        (LengthConfig(minutes=20, generations=4), 3, 5, 0.75),
+        (LengthConfig(generations=0), 1000, 1000, 0.0),
     ],
 )
-def test_the_nearer_limit_ends_a_run(length: Length, generations: int, minutes: float, share: float) -> None:
+def test_the_nearer_limit_ends_a_run(
+    length: LengthConfig, generations: int, minutes: float, share: float
+) -> None:
     assert length.progress(generations, 60 * minutes) == share
 
 
@@ -145,18 +134,19 @@ def test_strengths_are_rates_with_intervals_and_scores_without() -> None:
 
 
 def test_a_run_of_minutes_ends_where_a_generation_ends_nearest_to_them() -> None:
-    length = Length(minutes=1, generations=0)
+    length = LengthConfig(minutes=1, generations=0)
     assert not length.is_over(generations=3, seconds=48, pace=20)  # 68 is nearer to 60 than 48
     assert length.is_over(generations=3, seconds=52, pace=20)
-    assert not Length(generations=4).is_over(generations=3, seconds=52, pace=20)
-    assert Length(generations=3).is_over(generations=3, seconds=52, pace=0)
+    assert not LengthConfig(generations=4).is_over(generations=3, seconds=52, pace=20)
+    assert LengthConfig(generations=3).is_over(generations=3, seconds=52, pace=0)
 
 
 def test_learning_ends_when_the_minutes_of_a_run_are_over(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", load("tictactoe", [*SETTINGS, "learner.passes=1000"]))
-    run.configure(replace(run.config, length=Length(minutes=0.02, generations=0)))
+    run.configure(replace(run.config, length=LengthConfig(minutes=0.02, generations=0)))
     diary = Diary()
-    train(run, play_here(run), learn_here(run), diary)
+    with LocalWorkers(1) as run_tasks:
+        list(train(run, run_tasks, diary))
     wanted = diary.phases[1]
     assert wanted[:2] == (1, "learning") and len(diary.steps) < wanted[2]
     assert diary.lines[-1]["learner"]["steps"] == len(diary.steps) >= 1

@@ -5,8 +5,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,15 @@ import pytest
 from tengen import games, notices
 from tengen.errors import MachineError, UserError
 from tengen.workers import local
-from tengen.workers.local import TaskFailedError, WorkerDiedError, run
+from tengen.workers.local import LocalWorkers
+from tengen.workers.tasks import RunTasks, TaskFailedError, WorkerDiedError
 
 REPOSITORY = Path(__file__).parents[2]
 CONNECT6 = REPOSITORY / "examples" / "connect6.py"
+BROKEN = """
+def broken():
+    1 / 0
+"""
 
 
 class Tool:
@@ -26,15 +32,16 @@ class Tool:
     def __init__(self, left: Path | None = None) -> None:
         self._left = left
 
-    def __enter__(self) -> None:
-        pass
+    @contextmanager
+    def open(self) -> Iterator[Callable[[str], str]]:
+        try:
+            yield self.do
+        finally:
+            if self._left:
+                with self._left.open("a") as file:
+                    file.write(f"{os.getpid()}\n")
 
-    def __exit__(self, *_: object) -> None:
-        if self._left:
-            with self._left.open("a") as file:
-                file.write(f"{os.getpid()}\n")
-
-    def __call__(self, task: str) -> str:
+    def do(self, task: str) -> str:
         verb, _, rest = task.partition(" ")
         if verb == "sleep":
             time.sleep(float(rest))
@@ -48,6 +55,12 @@ class Tool:
             return " ".join(sorted(os.environ[name] for name in local.ONE_THREAD))
         elif verb == "game":
             return games.find(rest).name
+        elif verb == "start":
+            game = games.find(rest)
+            return str(game.legal_mask(game.new_state()).sum())
+        elif verb == "break":
+            module = next(module for name, module in sys.modules.items() if f"game_{rest}_" in name)
+            module.broken()
         elif verb == "notice":
             notices.say_once(rest)
         elif verb == "memory":
@@ -55,6 +68,12 @@ class Tool:
         elif verb == "pid":
             return str(os.getpid())
         return rest
+
+
+def run(tool: Tool, tasks: Iterable[str], processes: int) -> Generator[tuple[int, str], None, None]:
+    """By processes that end with the tasks."""
+    with LocalWorkers(processes) as run_tasks:
+        yield from run_tasks(tool, tasks)
 
 
 def is_running(pid: int) -> bool:
@@ -81,6 +100,58 @@ def test_every_task_gives_its_result_with_its_index(processes: int, tmp_path: Pa
     assert len(left.read_text().split()) == processes  # each process put its work away
 
 
+@dataclass(frozen=True)
+class Counter:
+    """Counts the tasks that it has seen since it was opened, in one process."""
+
+    name: str
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[int], tuple[str, int, int]]]:
+        seen: list[int] = []
+
+        def count(task: int) -> tuple[str, int, int]:
+            seen.append(task)
+            return self.name, len(seen), os.getpid()
+
+        yield count
+
+
+def only(run_tasks: RunTasks, name: str) -> tuple[str, int, int]:
+    """The result of a single task of the counter of that name."""
+    [(_, result)] = run_tasks(Counter(name), [0])
+    return result
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_processes_and_open_works_are_kept_for_the_next_call(processes: int) -> None:
+    """An equal work is the same work. The one that was used longest ago is closed when there are too many."""
+    with LocalWorkers(processes) as run_tasks:
+        calls = [only(run_tasks, name) for name in ("a", "a", "b", "a", "c", "a", "b")]
+    assert [call[:2] for call in calls] == [
+        ("a", 1), ("a", 2), ("b", 1), ("a", 3), ("c", 1), ("a", 4), ("b", 1),
+    ]  # fmt: skip
+    assert len({process for _, _, process in calls}) == 1
+    assert (calls[0][2] == os.getpid()) == (processes == 1)
+
+
+def test_a_call_that_was_left_early_does_not_disturb_the_next_one() -> None:
+    with LocalWorkers(2) as run_tasks:
+        with closing(run_tasks(Tool(), ["say 1", *["sleep 60"] * 9])) as results:
+            assert next(results) == (0, "1")
+        with pytest.raises(UserError):
+            list(run_tasks(Tool(), ["mistake", "say 2"]))
+        assert sorted(run_tasks(Tool(), ["say 3", "say 4"])) == [(0, "3"), (1, "4")]
+
+
+def test_two_works_can_be_under_way_at_once() -> None:
+    with LocalWorkers(2) as run_tasks:
+        outer = run_tasks(Tool(), ["say 1", "say 2", "say 3"])
+        assert next(outer) in [(0, "1"), (1, "2")]
+        assert sorted(run_tasks(Tool(), ["say 5", "say 6"])) == [(0, "5"), (1, "6")]
+        assert len(list(outer)) == 2
+
+
 def test_results_come_as_they_finish_and_one_process_is_this_one() -> None:
     found = list(run(Tool(), ["sleep 2", "say quick"], 2))
     assert [index for index, _ in found] == [1, 0]
@@ -99,6 +170,20 @@ def test_workers_know_the_games_that_were_loaded_from_files(monkeypatch: pytest.
     monkeypatch.setattr(games, "LOADED_FILES", [])
     games.load_file(CONNECT6)
     assert list(run(Tool(), ["game connect6"], 2)) == [(0, "connect6")]
+
+
+def test_a_game_travels_as_text_without_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its rules are compiled and kept as if the file were there, and what is wrong in them names the line."""
+    monkeypatch.setattr(games, "REGISTRY", dict(games.REGISTRY))
+    monkeypatch.setattr(games, "LOADED_FILES", [])
+    file = tmp_path / "mine.py"
+    file.write_text(CONNECT6.read_text().replace('Game("connect6"', 'Game("mine"') + BROKEN)
+    games.load_file(file)
+    file.unlink()
+    assert list(run(Tool(), ["start mine"], 2)) == [(0, "121")]
+    line = CONNECT6.read_text().count("\n") + BROKEN.count("\n")
+    with pytest.raises(TaskFailedError, match=rf'{file}", line {line}, in broken(?s:.)*ZeroDivisionError'):
+        list(run(Tool(), ["break mine"], 2))
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -167,7 +252,7 @@ def test_a_worker_without_memory_is_the_machines_failure(processes: int) -> None
 
 def test_workers_leave_with_a_parent_that_was_killed() -> None:
     code = (
-        "from tests.workers.test_local import Tool\nfrom tengen.workers.local import run\n"
+        "from tests.workers.test_local import Tool, run\n"
         "for _, result in run(Tool(), ['pid', 'pid'] + ['sleep 60'] * 9, 2): print(result, flush=True)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=REPOSITORY)

@@ -1,6 +1,7 @@
 """A match: two players, n games, each opening twice with colours changed.
 
-result = play_match(Match(games.find("connect4"), "uct:sims=400", "uct:sims=100"), num_games=100)
+with LocalWorkers(2) as run_tasks:
+    result = play_match(Match(games.find("connect4"), "uct:sims=400", "uct:sims=100"), 100, run_tasks)
 result.score, result.elo
 """
 
@@ -11,12 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
+from tengen.arena.contestants import NetworkPlayer
 from tengen.arena.log import GameLog
 from tengen.arena.openings import Openings
-from tengen.arena.referee import GameTask, PlayedGame, check_players, pair_tasks, play_games
+from tengen.arena.played import GameGroup, GameTask, PlayedGame, pair_tasks
+from tengen.arena.referee import PlayGames, check_players, play_games
 from tengen.arena.score import elo_of, interval, pair_counts
 from tengen.errors import UserError
 from tengen.games.game import Game
+from tengen.workers.tasks import RunTasks
 
 
 @dataclass(frozen=True)
@@ -24,10 +28,11 @@ class Match:
     """Who plays whom at what. How many games is not part of it: a match can go on."""
 
     game: Game
-    a: str  # a player's spec
+    a: str  # a player's spec, or the name of a network (contestants.py)
     b: str
     seed: int = 0
     openings: Openings | None = None  # left out: a few random moves
+    time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 
     @property
     def starts(self) -> Openings:
@@ -36,15 +41,17 @@ class Match:
     def tasks(self, num_games: int) -> Iterator[GameTask]:
         """The games, pair by pair: A is first in the even ones."""
         for pair, opening in zip(range(num_games // 2), self.starts, strict=False):
-            yield from pair_tasks(2 * pair, self.a, self.b, opening, key=(self.seed, pair))
+            yield from pair_tasks(2 * pair, self.a, self.b, opening, key=(self.seed, pair), time=self.time)
 
     def settings(self) -> dict[str, object]:
         """What must not change when a match goes on."""
+        clock = {} if self.time is None else {"time": list(self.time)}
         return {
             "game": self.game.name,
             "players": [self.a, self.b],
             "seed": self.seed,
             "openings": str(self.starts),
+            **clock,
         }
 
 
@@ -63,6 +70,11 @@ class Tally:
     @property
     def points(self) -> float:
         return self.wins + self.draws / 2
+
+    @property
+    def score(self) -> float:
+        """From 0 to 1; draws count half. ½ if nothing was played."""
+        return self.points / self.games if self.games else 0.5
 
     def __str__(self) -> str:
         wins, draws = plural(self.wins, "win"), plural(self.draws, "draw")
@@ -128,20 +140,30 @@ class MatchResult:
         return "\n".join(lines)
 
 
-def play_match(match: Match, num_games: int, processes: int = 1, out: Path | None = None) -> MatchResult:
+def play_match(match: Match, num_games: int, run_tasks: RunTasks, out: Path | None = None) -> MatchResult:
     """Plays a match; `out` is a folder that keeps the games, where it also goes on."""
-    return match_result(match, list(match_games(match, num_games, processes, out)))
+    return match_result(match, list(match_games(match, num_games, run_tasks, out)))
 
 
 def match_games(
-    match: Match, num_games: int, processes: int = 1, out: Path | None = None
+    match: Match, num_games: int, run_tasks: RunTasks, out: Path | None = None
 ) -> Generator[PlayedGame, None, None]:
     """The games of a match as they finish, for those who want to watch."""
     if num_games < 2 or num_games % 2:
         raise UserError(f"each opening is played with both colours: games are 2, 4, 6, …, not {num_games}")
     check_players(match.game, (match.a, match.b))
     log = GameLog[PlayedGame](out, "match", match.settings()) if out else None
-    yield from play_games(match.game, match.tasks(num_games), log, processes)
+    yield from play_games(match.game, match.tasks(num_games), log, run_tasks)
+
+
+def play_quick_matches(
+    matches: Sequence[Match], num_games: int, run_tasks: RunTasks, networks: tuple[NetworkPlayer, ...] = ()
+) -> list[Tally]:
+    """How A did in each of some matches of one game. A match is one task, whose games go on at once, so that
+    networks think in batches; different matches go to different workers."""
+    groups = [GameGroup(tuple(match.tasks(num_games))) for match in matches]
+    found = dict(run_tasks(PlayGames(matches[0].game.name, networks), groups))
+    return [tally(iter(found[number])) for number in range(len(matches))]
 
 
 def match_result(match: Match, played: Sequence[PlayedGame]) -> MatchResult:
@@ -150,7 +172,7 @@ def match_result(match: Match, played: Sequence[PlayedGame]) -> MatchResult:
         tally(game for game in played if game.index % 2 in sides) for sides in ((0, 1), (0,), (1,))
     )
     pairs = pair_counts(played)
-    score = total.points / total.games if played else 0.5
+    score = total.score
     low, high = interval(pairs)
     low, high = min(low, score), max(high, score)  # half a pair may lie outside
     return MatchResult(

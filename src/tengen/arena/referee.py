@@ -1,113 +1,42 @@
-"""One game between two players, and many of them: what matches, tournaments and tests are made of.
+"""The match engine: plays groups of games between two players. Matches, tournaments, gates and measurements
+are made of it.
 
-A game depends on its task alone, the seeds of its players included: not on who else plays, in how many
-processes, or in what order. (Players who think by the clock are free of this, as ever.)
+A group is one task of a worker. It depends on itself alone, the seeds of its players included: not on who
+else plays, in how many processes, or in what order. (Players who think by the clock are never repeatable.)
 
-Games come in pairs: with an even index and the next one, the same opening with colours changed. `A` below is
-the player who is first in the even game.
+How the games of a group are played:
+
+    one after another   each with its own seeds. A group of one game, as in matches and tournaments, is a game
+                        that depends on its task alone.
+    all at once         if a player thinks in batches (`choose_many`), which makes a network several times
+                        as fast. Then players are seeded once, by the first game, and what a network says may
+                        change in the last digit with the batch. So the group is repeatable, not the game,
+                        and groups are made without regard to the number of workers: a gate's 40 games are
+                        one group.
+
+With clocks it is always one after another.
 """
 
-import json
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from itertools import chain
-from types import TracebackType
-from typing import Any
 
-import numpy as np
-
-from tengen import files, games, players
+from tengen import players
+from tengen.arena.contestants import Contestants, NetworkPlayer
 from tengen.arena.log import GameLog
-from tengen.arena.openings import Opening
+from tengen.arena.played import GameGroup, GameTask, PlayedGame
 from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.games.records import Record
-from tengen.players.player import Player, PlayerFailedError
-from tengen.workers import local
+from tengen.players.limit import Clock, Limit
+from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.workers.tasks import RunTasks
 
-
-@dataclass(frozen=True)
-class GameTask:
-    """A game to be played."""
-
-    index: int  # in the schedule; also its name in a log
-    players: tuple[str, str]  # specs, first and second player
-    opening: Opening
-    seeds: tuple[int, int]
-
-    def __str__(self) -> str:
-        return f"game {self.index + 1}, {self.players[0]} against {self.players[1]}"
-
-
-@dataclass(frozen=True)
-class PlayedGame:
-    """A game that was played: a line of games.jsonl."""
-
-    index: int
-    game: str
-    players: tuple[str, str]  # specs, first and second player
-    opening: int  # how many of the moves were given
-    moves: tuple[str, ...]
-    result: str  # 1-0, 0-1 or 1/2
-    reason: str  # why a player forfeited the game; empty if the board decided
-    seconds: tuple[tuple[float, ...], tuple[float, ...]]  # each move of the first player, of the second
-    # Peak resident memory of the process that played, up to here: Python, compiled rules and both players
-    # (of earlier games too), without the processes of outside engines. 0 where the system does not tell.
-    peak_mib: int
-
-    @property
-    def points_of_a(self) -> float:
-        """1, ½ or 0 for the player who is first in the even games."""
-        points_of_first = {"1-0": 1.0, "0-1": 0.0, "1/2": 0.5}[self.result]
-        return points_of_first if self.index % 2 == 0 else 1 - points_of_first
-
-    def record(self) -> Record:
-        """For SGF, psq and text."""
-        return Record(self.game, self.moves, self.players, self.result, comment=self.reason)
-
-    def to_line(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False)
-
-    @classmethod
-    def from_line(cls, line: str) -> "PlayedGame":
-        """ValueError if the line is something else."""
-        fields = files.parse_json(line)
-        if not isinstance(fields, dict) or fields.keys() != cls.__dataclass_fields__.keys():
-            raise ValueError("these are not the fields of a game")
-        whole = (fields["index"], fields["opening"], fields["peak_mib"])
-        texts = (fields["game"], fields["reason"], *_items(fields, "players", 2), *_items(fields, "moves"))
-        sides = [_items({"seconds": side}, "seconds") for side in _items(fields, "seconds", 2)]
-        if not all(type(number) is int and number >= 0 for number in whole):
-            raise ValueError("index, opening and peak_mib are whole numbers")
-        if not all(isinstance(text, str) for text in texts) or fields["result"] not in ("1-0", "0-1", "1/2"):
-            raise ValueError("game, players, moves and reason are text, the result is 1-0, 0-1 or 1/2")
-        if not all(type(number) in (int, float) for side in sides for number in side):
-            raise ValueError("seconds are numbers")
-        fields["players"], fields["moves"] = tuple(fields["players"]), tuple(fields["moves"])
-        fields["seconds"] = tuple(tuple(side) for side in fields["seconds"])
-        return cls(**fields)
-
-
-def _items(fields: dict[str, Any], key: str, count: int | None = None) -> list[Any]:
-    """The list of that name, of that many items."""
-    items = fields[key]
-    if not isinstance(items, list) or (count is not None and len(items) != count):
-        raise ValueError(f"{key} is a list" + (f" of {count}" if count else ""))
-    return items
-
-
-def pair_tasks(index: int, a: str, b: str, opening: Opening, key: tuple[int, ...]) -> list[GameTask]:
-    """The two games of one opening; `key` is what their chances depend on."""
-    assert index % 2 == 0
-    seeds = np.random.SeedSequence(key).generate_state(4, np.uint64)
-    return [
-        GameTask(index, (a, b), opening, (int(seeds[0]), int(seeds[1]))),
-        GameTask(index + 1, (b, a), opening, (int(seeds[2]), int(seeds[3]))),
-    ]
+Seat = tuple[str, bool]  # as Contestants.get wants it
 
 
 def check_players(game: Game, specs: Iterable[str]) -> None:
@@ -119,7 +48,7 @@ def check_players(game: Game, specs: Iterable[str]) -> None:
 
 
 def play_games(
-    game: Game, tasks: Iterable[GameTask], log: GameLog["PlayedGame"] | None, processes: int
+    game: Game, tasks: Iterable[GameTask], log: GameLog[PlayedGame] | None, run_tasks: RunTasks
 ) -> Generator[PlayedGame, None, None]:
     """The games as they finish. Those that are in the log already are not played again; new ones join it."""
     known = log.read(PlayedGame.from_line) if log else {}
@@ -132,91 +61,194 @@ def play_games(
         return
     passed_by: list[PlayedGame] = []
 
-    def unknown() -> Iterator[GameTask]:
+    def unknown() -> Iterator[GameGroup]:
         for one in chain([task], left):
             if one.index in known:
                 passed_by.append(_same(known[one.index], one))
             else:
-                yield one
+                yield GameGroup((one,))
 
-    with closing(local.run(Referee(game.name), unknown(), processes)) as results:  # 2. play the others
-        for _, played in results:
-            if log:
-                log.append(played.to_line())
-            yield played
+    with closing(run_tasks(PlayGames(game.name), unknown())) as results:  # 2. play the others
+        for _, group in results:
+            for played in group:
+                if log:
+                    log.append(played.to_line())
+                yield played
             while passed_by:
                 yield passed_by.pop()
     yield from passed_by
 
 
-class Referee:
-    """Plays games by their tasks. Its players are kept from game to game: a network is slow to load."""
+@dataclass(frozen=True)
+class PlayGames:
+    """Work: plays groups of games. Tasks name players by spec, or a network of these."""
 
-    def __init__(self, game: str) -> None:
-        self._game = game
-        self._players: dict[tuple[str, bool], Player] = {}
+    game: str
+    networks: tuple[NetworkPlayer, ...] = ()
 
-    def __enter__(self) -> "Referee":
-        return self
+    @contextmanager
+    def open(self) -> Iterator[Callable[[GameGroup], tuple[PlayedGame, ...]]]:
+        with Contestants(self.game, self.networks) as contestants:
+            yield Referee(self.game, contestants).play
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        while self._players:
-            self._players.popitem()[1].close()
 
-    def __call__(self, task: GameTask) -> PlayedGame:
-        position = Position.from_moves(self._game, task.opening)
-        seconds: tuple[list[float], list[float]] = ([], [])
-        result, reason = "", ""
-        seat = 0  # 0 or 1: whose fault a failure is
+@dataclass
+class _Ongoing:
+    """A game that is being played."""
+
+    task: GameTask
+    position: Position
+    clocks: list[Clock]  # of both, if the task has time
+    seconds: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    result: str = ""  # if it was decided away from the board
+    reason: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.result) or self.position.is_over
+
+    @property
+    def to_move(self) -> int:
+        """0 or 1."""
+        return self.position.to_move - 1
+
+    @property
+    def limit(self) -> Limit | None:
+        """Of the next move; None: the player's own."""
+        return Limit(clock=self.clocks[self.to_move]) if self.clocks else None
+
+    def seat(self, side: int) -> Seat:
+        """Who sits there; of a player who meets itself the second one sits at side 1."""
+        return self.task.players[side], side == 1 and self.task.players[0] == self.task.players[1]
+
+    def take_time(self, seconds: float) -> bool:
+        """Puts the time of a move down; False if the clock says that it was too much."""
+        side = self.to_move
+        self.seconds[side].append(round(seconds, 6))
+        if self.clocks:
+            self.clocks[side] = self.clocks[side].after(seconds)
+            return self.clocks[side].left >= 0
+        return True
+
+    def play(self, choice: Choice) -> bool:
+        """False if the move is illegal: then the game is lost."""
         try:
-            for seat in (0, 1):
-                self._player(task, seat).new_game(task.seeds[seat])
-            while not position.is_over:
-                seat = position.to_move - 1
-                began = time.perf_counter()
-                try:
-                    choice = self._player(task, seat).choose(position)
-                finally:
-                    seconds[seat].append(round(time.perf_counter() - began, 6))
-                try:
-                    position = position.play(choice.action)
-                except UserError as error:
-                    raise PlayerFailedError(str(error)) from error
-        except (PlayerFailedError, MemoryError) as error:
-            result = ("0-1", "1-0")[seat]
-            why = "out of memory" if isinstance(error, MemoryError) else str(error)
-            reason = f"{task.players[seat]}: {why}"
-            self._drop(task, seat)
+            self.position = self.position.play(choice.action)
+        except UserError as error:
+            self.forfeit(self.to_move, str(error))
+            return False
+        return True
+
+    def forfeit(self, side: int, why: str) -> None:
+        self.result, self.reason = ("0-1", "1-0")[side], f"{self.task.players[side]}: {why}"
+
+    def record(self, game: str) -> PlayedGame:
         return PlayedGame(
-            index=task.index,
-            game=self._game,
-            players=task.players,
-            opening=len(task.opening),
-            moves=tuple(position.moves),
-            result=result or Record.from_position(position).result,
-            reason=reason,
-            seconds=(tuple(seconds[0]), tuple(seconds[1])),
+            index=self.task.index,
+            game=game,
+            players=self.task.players,
+            opening=len(self.task.opening),
+            moves=tuple(self.position.moves),
+            result=self.result or Record.from_position(self.position).result,
+            reason=self.reason,
+            seconds=(tuple(self.seconds[0]), tuple(self.seconds[1])),
             peak_mib=peak_mebibytes(),
         )
 
-    def _player(self, task: GameTask, seat: int) -> Player:
-        """Who plays there; a player who meets itself is there twice, for it may remember its game."""
-        key = self._key(task, seat)
-        if key not in self._players:
-            self._players[key] = players.find(task.players[seat], games.find(self._game))
-        return self._players[key]
 
-    def _drop(self, task: GameTask, seat: int) -> None:
-        """A player that failed may be in any state: the next game gets a new one."""
-        player = self._players.pop(self._key(task, seat), None)
-        if player is not None:
-            player.close()
+class Referee:
+    """Asks the players for moves, and decides who lost by failing."""
 
-    @staticmethod
-    def _key(task: GameTask, seat: int) -> tuple[str, bool]:
-        return task.players[seat], seat == 1 and task.players[0] == task.players[1]
+    def __init__(self, game: str, contestants: Contestants) -> None:
+        self._game, self._contestants = game, contestants
+
+    def play(self, group: GameGroup) -> tuple[PlayedGame, ...]:
+        """The games of a group, in their order."""
+        if len(group.games) > 1 and self._is_batch(group):
+            return self._play_at_once(group.games)
+        return tuple(played for task in group.games for played in self._play_at_once([task]))
+
+    def _is_batch(self, group: GameGroup) -> bool:
+        names = {name for task in group.games for name in task.players}
+        has_clocks = any(task.time is not None for task in group.games)
+        return not has_clocks and any(_thinks_in_batches(self._contestants.get(name)) for name in names)
+
+    def _play_at_once(self, tasks: Sequence[GameTask]) -> tuple[PlayedGame, ...]:
+        games = [
+            _Ongoing(
+                task,
+                Position.from_moves(self._game, task.opening),
+                [Clock(*task.time), Clock(*task.time)] if task.time is not None else [],
+            )
+            for task in tasks
+        ]
+        seeds: dict[Seat, int] = {}  # those of the first game count
+        for game in games:
+            for side in (0, 1):
+                seeds.setdefault(game.seat(side), game.task.seeds[side])
+        for seat, seed in seeds.items():
+            self._begin(seat, seed, games)
+        while not all(game.is_over for game in games):
+            for seat, seed in seeds.items():
+                turns = [game for game in games if not game.is_over and game.seat(game.to_move) == seat]
+                if turns:
+                    self._move(seat, seed, turns)
+        return tuple(game.record(self._game) for game in games)
+
+    def _begin(self, seat: Seat, seed: int, games: Sequence[_Ongoing]) -> None:
+        """A new game for a player. If it cannot even begin, it loses all its games."""
+        own = [(game, side) for game in games for side in (0, 1) if game.seat(side) == seat]
+        if all(game.is_over for game, _ in own):
+            return
+        try:
+            self._contestants.ready(*seat, own[0][0].limit).new_game(seed)
+        except (PlayerFailedError, MemoryError) as error:
+            self._contestants.drop(*seat)
+            for game, side in own:
+                if not game.is_over:
+                    game.forfeit(side, _why(error))
+
+    def _move(self, seat: Seat, seed: int, turns: Sequence[_Ongoing]) -> None:
+        """A move in each game: in one batch if the player thinks in batches, else one by one."""
+        at_once = len(turns) > 1 and _thinks_in_batches(self._contestants.get(*seat))
+        for games in [turns] if at_once else [[game] for game in turns]:
+            games = [game for game in games if not game.is_over]  # not lost by a new start, below
+            if not games:
+                continue
+            began = time.perf_counter()
+            try:
+                choices: list[Choice] | None = _choices(self._contestants.get(*seat), games)
+                why = ""
+            except (PlayerFailedError, MemoryError) as error:
+                choices, why = None, _why(error)
+            share = (time.perf_counter() - began) / len(games)
+            has_failed = choices is None
+            for i, game in enumerate(games):
+                is_in_time = game.take_time(share)
+                if choices is None:
+                    game.forfeit(game.to_move, why)
+                elif not is_in_time:
+                    game.forfeit(game.to_move, "lost on time")
+                else:
+                    has_failed |= not game.play(choices[i])
+            if has_failed:
+                self._contestants.drop(*seat)
+                self._begin(seat, seed, turns)
+
+
+def _thinks_in_batches(player: Player) -> bool:
+    return type(player).choose_many is not Player.choose_many
+
+
+def _choices(player: Player, games: Sequence[_Ongoing]) -> list[Choice]:
+    if len(games) > 1:
+        return player.choose_many([game.position for game in games])
+    [game] = games
+    return [player.choose(game.position, game.limit)]
+
+
+def _why(error: Exception) -> str:
+    return "out of memory" if isinstance(error, MemoryError) else str(error)
 
 
 def peak_mebibytes() -> int:

@@ -13,7 +13,8 @@ Scores are the solver's: +n wins, the sooner the higher; 0 draws; -n loses, the 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,15 @@ from typing import Any
 import numpy as np
 
 from tengen import files, games
+from tengen.arena.contestants import Contestants, NetworkPlayer
 from tengen.arena.interval import Rate, rate
 from tengen.errors import UserError
-from tengen.games.game import Game
+from tengen.games.game import Game, State
 from tengen.games.position import Position
 from tengen.games.symmetry import transform
 from tengen.players.player import Choice, Player, PlayerFailedError
 from tengen.tactics.connect4_solver import Solver
+from tengen.workers.tasks import RunTasks
 
 GAME = "connect4"
 NUM_CELLS, NUM_COLUMNS, FULL = 42, 7, -99
@@ -148,15 +151,51 @@ def disagreements(positions: Sequence[Scored]) -> Iterator[list[tuple[int, int]]
         yield [(column, our) for column, (our, their) in pairs if our != their]
 
 
-def ask(player: Player, positions: Sequence[Scored]) -> Iterator[Answer]:
-    """The player's choice in each position, as they come."""
-    for first in range(0, len(positions), BATCH):
-        batch = positions[first : first + BATCH]
-        try:
-            choices = player.choose_many([scored.position for scored in batch])
-        except PlayerFailedError as error:
-            raise UserError(f"the player gave up after {first} positions: {error}") from error
-        yield from map(Answer, batch, choices)
+@dataclass(frozen=True)
+class Question:
+    """Positions that a player is asked about at once."""
+
+    player: str  # a spec, or the name of a network of the work
+    states: State  # [B, S]
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class AskPlayers:
+    """Work: the choices of players in scored positions."""
+
+    networks: tuple[NetworkPlayer, ...] = ()
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[Question], list[Choice]]]:
+        game = games.find(GAME)
+        with Contestants(GAME, self.networks) as contestants:
+
+            def answer(question: Question) -> list[Choice]:
+                player = contestants.get(question.player)
+                player.new_game(question.seed)  # so that the answer depends on the question alone
+                try:
+                    return player.choose_many([Position(game, state) for state in question.states])
+                except PlayerFailedError as error:
+                    raise UserError(f"{question.player} gave up: {error}") from error
+
+            yield answer
+
+
+def ask(
+    player: str | NetworkPlayer, positions: Sequence[Scored], run_tasks: RunTasks, seed: int = 0
+) -> Iterator[Answer]:
+    """A player's choice in each position, in their order, batch by batch."""
+    name, networks = (player, ()) if isinstance(player, str) else (player.name, (player,))
+    batches = [positions[first : first + BATCH] for first in range(0, len(positions), BATCH)]
+    questions = [Question(name, np.stack([one.position.state for one in batch]), seed) for batch in batches]
+    done: dict[int, list[Choice]] = {}
+    following = 0
+    for number, choices in run_tasks(AskPlayers(networks), questions):
+        done[number] = choices
+        while following in done:
+            yield from map(Answer, batches[following], done.pop(following))
+            following += 1
 
 
 def score(answers: Iterable[Answer]) -> Score:

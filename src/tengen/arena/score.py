@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from tengen.arena.interval import Z95
-from tengen.arena.referee import PlayedGame
+from tengen.arena.played import PlayedGame
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 UNSEEN = 1e-3  # counts for each of the five: any score stays possible, at its price

@@ -19,9 +19,11 @@ from pathlib import Path
 
 from tengen.arena.log import GameLog
 from tengen.arena.match import Match, MatchResult, match_result
-from tengen.arena.referee import PlayedGame, check_players, play_games
+from tengen.arena.played import PlayedGame
+from tengen.arena.referee import check_players, play_games
 from tengen.arena.score import log_likelihood, pair_counts, score_of
 from tengen.errors import UserError
+from tengen.workers.tasks import RunTasks
 
 MOST_ELO = 2000  # beyond it nobody scores a point, and there is nothing to tell apart
 
@@ -93,7 +95,7 @@ class SprtResult:
 
 
 def sprt_games(
-    match: Match, test: Sprt, max_games: int, processes: int = 1, out: Path | None = None
+    match: Match, test: Sprt, max_games: int, run_tasks: RunTasks, out: Path | None = None
 ) -> Generator[PlayedGame, None, None]:
     """The games that count, in order, until the answer is known or there have been enough."""
     if max_games < 2 or max_games % 2:
@@ -102,7 +104,7 @@ def sprt_games(
     log = GameLog[PlayedGame](out, "sprt", {**match.settings(), **asdict(test)}) if out else None
     waiting: dict[int, PlayedGame] = {}
     counts = [0] * 5
-    with closing(play_games(match.game, match.tasks(max_games), log, processes)) as played:
+    with closing(play_games(match.game, match.tasks(max_games), log, run_tasks)) as played:
         for game in played:
             waiting[game.index] = game
             following = 2 * sum(counts)

@@ -17,9 +17,11 @@ from tengen.arena import elo
 from tengen.arena.log import GameLog
 from tengen.arena.match import duration
 from tengen.arena.openings import Openings
-from tengen.arena.referee import GameTask, PlayedGame, check_players, pair_tasks, play_games
+from tengen.arena.played import GameTask, PlayedGame, pair_tasks
+from tengen.arena.referee import check_players, play_games
 from tengen.errors import UserError
 from tengen.games.game import Game
+from tengen.workers.tasks import RunTasks
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Tournament:
     seed: int = 0
     openings: Openings | None = None  # left out: a few random moves
     anchor: str | None = None  # whose Elo is 0; left out, the mean is
+    time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 
     def __post_init__(self) -> None:
         if len(self.players) < 2:
@@ -42,7 +45,7 @@ class Tournament:
             raise UserError(f"the anchor is one of the players, got {self.anchor}")
 
     @property
-    def games_a_round(self) -> int:
+    def games_per_round(self) -> int:
         return len(self.players) * (len(self.players) - 1)
 
     @property
@@ -53,10 +56,9 @@ class Tournament:
         """The games, round by round."""
         for number, opening in zip(range(rounds), self.starts, strict=False):
             for pair, (i, j) in enumerate(combinations(range(len(self.players)), 2)):
-                index = number * self.games_a_round + 2 * pair
-                yield from pair_tasks(
-                    index, self.players[i], self.players[j], opening, key=(self.seed, number, i, j)
-                )
+                index = number * self.games_per_round + 2 * pair
+                key = (self.seed, number, i, j)
+                yield from pair_tasks(index, self.players[i], self.players[j], opening, key, self.time)
 
     def settings(self) -> dict[str, object]:
         """What must not change when a tournament goes on."""
@@ -65,6 +67,7 @@ class Tournament:
             "players": list(self.players),
             "seed": self.seed,
             "openings": str(self.starts),
+            **({} if self.time is None else {"time": list(self.time)}),
         }
 
 
@@ -128,14 +131,14 @@ class TournamentResult:
 
 
 def tournament_games(
-    tournament: Tournament, rounds: int, processes: int = 1, out: Path | None = None
+    tournament: Tournament, rounds: int, run_tasks: RunTasks, out: Path | None = None
 ) -> Generator[PlayedGame, None, None]:
     """The games as they finish; `out` is a folder that keeps them, where it also goes on."""
     if rounds < 1:
         raise UserError(f"a tournament has 1 round or more, got {rounds}")
     check_players(tournament.game, tournament.players)
     log = GameLog[PlayedGame](out, "tournament", tournament.settings()) if out else None
-    yield from play_games(tournament.game, tournament.tasks(rounds), log, processes)
+    yield from play_games(tournament.game, tournament.tasks(rounds), log, run_tasks)
 
 
 def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> TournamentResult:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -21,9 +22,9 @@ from tengen.training.config import Config
 from tengen.training.config_files import load
 from tengen.training.gradients import ComputeGradients, GradientWork
 from tengen.training.learner import Learner
-from tengen.training.record import Positions
+from tengen.training.record import Samples
 from tengen.training.run import arguments_of
-from tengen.workers.local import Pool
+from tengen.workers.local import LocalWorkers
 
 POSITIONS = 4096  # to draw batches from
 WARM_UP = 3  # steps before any is measured
@@ -46,22 +47,22 @@ def step_times(
 ) -> Iterator[StepTime]:
     """With the network and settings of the game's config: first on the machine as it is, then a busy one."""
     config, game = load(game_name), games.find(game_name)
-    positions, network = random_positions(game), (config.network.name, arguments_of(config))
-    in_parts, whole = GradientWork(game_name, *network), GradientWork(game_name, *network, threads=parts)
-    with Pool(in_parts, processes=parts) as processes, Pool(whole, processes=1) as threads:
+    samples, network = random_samples(game), (config.network.name, arguments_of(config))
+    in_parts, whole = GradientWork(game_name, *network), GradientWork(game_name, *network, num_threads=parts)
+    with LocalWorkers(processes=parts) as processes, LocalWorkers(processes=1) as here:
         ways = {
-            f"{parts} processes": (_learner(config, game, parts), processes.run),
-            f"{parts} threads": (_learner(config, game, 1), threads.run),
+            f"{parts} processes": (_learner(config, game, parts), partial(processes, in_parts)),
+            f"{parts} threads": (_learner(config, game, 1), partial(here, whole)),
         }
         for learner, compute in ways.values():
-            _milliseconds(learner, compute, positions, WARM_UP)
+            _milliseconds(learner, compute, samples, WARM_UP)
         for count in dict.fromkeys((0, busy_programs)):
             found: dict[str, list[float]] = {how: [] for how in ways}
             with busy(count):
                 for number in range(rounds):
                     show(f"round {number + 1} of {rounds}, {count} busy programs beside it")
                     for how, (learner, compute) in ways.items():
-                        found[how].append(_milliseconds(learner, compute, positions, steps))
+                        found[how].append(_milliseconds(learner, compute, samples, steps))
             for how, times in found.items():
                 yield StepTime(how, count, median(times), min(times), max(times))
 
@@ -78,7 +79,7 @@ def busy(count: int) -> Iterator[None]:
             program.wait()
 
 
-def random_positions(game: Game) -> Positions:
+def random_samples(game: Game) -> Samples:
     """Positions of random games, with random targets: a step takes the same time with any."""
     random = np.random.default_rng(0)
     states = np.empty((POSITIONS, game.state_size), np.int16)
@@ -88,7 +89,7 @@ def random_positions(game: Game) -> Positions:
         state = game.after(state, int(random.choice(np.flatnonzero(game.legal_mask(state)))))
         if game.outcome(state)[0]:
             state = game.new_state()
-    return Positions(
+    return Samples(
         states,
         policies=random.dirichlet(np.ones(game.num_actions), POSITIONS).astype(np.float32),
         values=random.uniform(-1, 1, POSITIONS).astype(np.float32),
@@ -102,8 +103,8 @@ def _learner(config: Config, game: Game, parts: int) -> Learner:
     return Learner(game, net, replace(config.learner, parts=parts, device="cpu"))
 
 
-def _milliseconds(learner: Learner, compute: ComputeGradients, positions: Positions, steps: int) -> float:
+def _milliseconds(learner: Learner, compute: ComputeGradients, samples: Samples, steps: int) -> float:
     """Of a step, by the clock on the wall."""
     began = time.perf_counter()
-    learner.learn(positions, steps, 0.0, [0], math.inf, compute, lambda _: None)
+    learner.learn(samples, steps, 0.0, [0], math.inf, compute, lambda _: None)
     return 1000 * (time.perf_counter() - began) / steps

@@ -44,7 +44,7 @@ def speeds(networks: dict[str, bytes], planes: Planes, seconds: float) -> Rates:
 
 def measure(networks: dict[str, bytes], planes: Planes, seconds: float) -> Rates:
     """The rates, measured in this process."""
-    sessions = {name: new_session(data) for name, data in networks.items()}
+    sessions = {name: new_session(data, planes.shape[2:]) for name, data in networks.items()}
     rates: dict[str, dict[int, list[float]]] = {name: {size: [] for size in BATCHES} for name in networks}
     for round in range(ROUNDS + 1):
         for size in BATCHES:

@@ -88,9 +88,12 @@ def to_onnx(game: Game, weights: Weights) -> bytes:
     return data
 
 
-def multiply_adds(data: bytes) -> int:
-    """Of one position, in the convolutions and linear layers of an fp32 network."""
-    model = onnx.shape_inference.infer_shapes(onnx.load_model_from_string(data))
+def multiply_adds(data: bytes, game: Game) -> int:
+    """Of one position of a game, in the convolutions and linear layers of an fp32 network."""
+    model = onnx.load_model_from_string(data)
+    axes = model.graph.input[0].type.tensor_type.shape.dim  # height and width may be free
+    axes[2].dim_value, axes[3].dim_value = game.rows, game.cols
+    model = onnx.shape_inference.infer_shapes(model)
     weights = {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
     known = [*model.graph.value_info, *model.graph.output]
     sizes = {info.name: [axis.dim_value for axis in info.type.tensor_type.shape.dim[1:]] for info in known}

@@ -1,4 +1,4 @@
-"""How fast is the search? Simulations a second on one core, beside mctx + pgx and OpenSpiel in the same run.
+"""How fast is the search? Simulations per second on one core, next to mctx + pgx and OpenSpiel, in one run.
 
 A simulation is a visit of a root's move. Each side does the whole of what it takes to choose a move: make
 the trees, explore with its noise, search, read the result. The first time compiles and is not counted.
@@ -27,12 +27,13 @@ from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import sample_actions
-from tengen.search.tree import UNKNOWN, new_trees
+from tengen.search.selection import Selection
+from tengen.search.tree import UNKNOWN, bytes_per_node
 from tengen.search.uct import Uct
 
 BATCH = 256  # trees
 NUM_OPENINGS = 1000  # games whose first moves are compared
-SETTINGS: dict[str, Puct | Gumbel] = {  # mctx's are the same
+SETTINGS: dict[str, Selection] = {  # mctx's are the same
     "gumbel": Gumbel(),
     "puct": Puct(),
     "puct with noise": Puct(dirichlet_fraction=0.25),  # as in AlphaZero's self-play
@@ -44,7 +45,7 @@ Measure = Callable[[int], tuple[int, float]]  # repetitions → simulations done
 
 @dataclass(frozen=True)
 class SearchRate:
-    """Simulations a second; the ratio is the median of those of neighbouring measurements."""
+    """Simulations per second; the ratio is the median of those of neighbouring measurements."""
 
     search: str
     ours: float
@@ -171,7 +172,7 @@ def _comparisons(mctx: Peer | None, openspiel: Peer | None) -> Iterator[Comparis
     # 2. OpenSpiel's search in Python has one tree and one leaf at a time; ours need not
     for what, simulations, trees, leaves, asked_ratio in (
         ("puct 800, one tree", 800, 1, 1, None),
-        ("puct 800, one tree, 16 leaves a round", 800, 1, 16, None),
+        ("puct 800, one tree, 16 leaves per round", 800, 1, 16, None),
         (f"puct 800 × {BATCH}", 800, BATCH, 1, None),
         (f"puct 32 × {BATCH}", 32, BATCH, 1, 50.0),
     ):
@@ -301,10 +302,10 @@ def random_moves(game: Game, plies: int, seed: int) -> list[int]:
 
 
 def _memory(name: str, num_trees: int, simulations: int, goal: float | None = None) -> Memory:
-    bytes_per_node = new_trees(find(name), 1, 1000).bytes_per_node
-    total = num_trees * (simulations + 1) * bytes_per_node
+    per_node = bytes_per_node(find(name))
+    total = num_trees * (simulations + 1) * per_node
     trees = f"{num_trees} of {name}, {simulations:,} simulations"
-    return Memory(trees, bytes_per_node, total / MEBIBYTE, goal)
+    return Memory(trees, per_node, total / MEBIBYTE, goal)
 
 
 def _repetitions(seconds: float, measure: Measure) -> int:

@@ -12,8 +12,8 @@ of the memory and the clock. Only the step from one process to two is measured b
 
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
@@ -21,24 +21,26 @@ from typing import Any
 
 import numpy as np
 
-from tengen import files, nets
+from tengen import nets
 from tengen.bench import residual
 from tengen.bench.peer import Peer
 from tengen.bench.search import position_after
 from tengen.errors import UserError
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import FILES, Card, Precision, hash_of, read_card, read_network
-from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.onnx import NetworkFile, OnnxEvaluator
+from tengen.evaluators.card import Card, Precision, hash_of, read_card, read_onnx
+from tengen.evaluators.evaluator import Evaluation, Evaluator
+from tengen.evaluators.gathering import Answers
+from tengen.evaluators.network import Network
 from tengen.evaluators.samples import random_planes
+from tengen.evaluators.zoo import find_network
 from tengen.games import find
-from tengen.games.game import Game, Planes
+from tengen.games.game import Game, Mask, Planes, State
 from tengen.nets.export import to_int8, to_onnx
-from tengen.players.zero import find_network
-from tengen.training.config import SelfPlay
+from tengen.training.checkpoint import Checkpoint
+from tengen.training.config import SelfPlayConfig
 from tengen.training.selfplay import play_shard
-from tengen.training.shards import SelfPlayWork, ShardTask
-from tengen.workers.local import Pool
+from tengen.training.shards import SelfPlay, ShardTask
+from tengen.workers.local import LocalWorkers
 
 SIMULATIONS = 32  # of every move
 PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
@@ -80,7 +82,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Network:
+class Candidate:
     """A network to play with, in both precisions."""
 
     name: str
@@ -90,6 +92,21 @@ class Network:
     discount: float  # that its values were learned with
     c_scale: float  # of Gumbel search
     weights: residual.Weights = field(default_factory=dict)  # for a peer, if it can have this network
+
+    def card(self, game: Game, precision: Precision) -> Card:
+        return Card(
+            game=game.name,
+            network={"name": self.name},
+            planes=self.planes,
+            generation=0,
+            discount=self.discount,
+            precision=precision,
+            c_scale=self.c_scale,
+            hashes={precision: hash_of(data) for precision, data in self.data.items()},
+        )
+
+    def network(self, game: Game, precision: Precision) -> Network:
+        return Network(self.card(game, precision), self.data[precision])
 
 
 @dataclass(frozen=True)
@@ -190,7 +207,7 @@ def targets(
 
 
 def compare(
-    ours: Network, theirs: Network, peer: Peer | None, effort: Effort, show: Show
+    ours: Candidate, theirs: Candidate, peer: Peer | None, effort: Effort, show: Show
 ) -> list[SelfPlayRate]:
     """The peer, if there is one, and the four ways we can play."""
     show(f"{ours.name}: {effort.games} games a round, in four ways")
@@ -213,7 +230,7 @@ def compare(
 class PeerGames:
     """Games that the peer goes on with, in batches of the size that suits it best."""
 
-    def __init__(self, peer: Peer, network: Network, folder: Path, seconds: float, show: Show) -> None:
+    def __init__(self, peer: Peer, network: Candidate, folder: Path, seconds: float, show: Show) -> None:
         self.measured: list[Measured] = []
         self._peer, self._weights = peer, folder / "net.npz"
         np.savez(self._weights, **network.weights)  # type: ignore[arg-type]
@@ -240,10 +257,10 @@ class PeerGames:
             weights=str(self._weights), batch=batch, simulations=SIMULATIONS, moves=moves, position=CHECKED
         )
 
-    def _check(self, network: Network) -> None:
+    def _check(self, network: Candidate) -> None:
         """Do both sides have the same network?"""
         game = find("connect4")
-        evaluator = OnnxEvaluator(game, NetworkFile(network.data["fp32"], network.planes))
+        evaluator = network.network(game, "fp32").direct(game)
         state = position_after(game, CHECKED)
         ours = evaluator.evaluate(state[None], game.legal_mask(state)[None])
         theirs = self._ask(PEER_BATCHES[0], moves=0)
@@ -257,17 +274,17 @@ class Way:
     def __init__(
         self,
         game: Game,
-        network: Network,
+        network: Candidate,
         precision: Precision,
         is_cached: bool,
-        settings: SelfPlay,
+        settings: SelfPlayConfig,
         num_games: int,
     ) -> None:
         self.name = f"{precision}, cache" if is_cached else precision
         self.measured: list[Measured] = []
         self._game, self._settings, self._num_games = game, settings, num_games
         self._is_cached, self._sees_last_move = is_cached, game.shows_last_move(network.planes)
-        self._evaluator = TimedEvaluator(game, NetworkFile(network.data[precision], network.planes))
+        self._evaluator = TimedEvaluator(game, network.network(game, precision))
         play_shard(game, self._evaluator, settings, 1, num_games, [0])  # compiles, and meets full batches
         self._play(simulations=1, seed=0)
         planes = random_planes(game, self._evaluator.session.largest_batch)
@@ -303,33 +320,36 @@ class Way:
         session = self._evaluator.session
         done, began = 0, session.seconds
         while done == 0 or session.seconds - began < seconds:
-            session.run(None, {"planes": self._planes})
+            session.run(self._planes)
             done += len(self._planes)
         return done / (session.seconds - began)
 
 
-class TimedEvaluator(OnnxEvaluator):
+class TimedEvaluator:
     """Knows how long it was inside the network."""
 
-    def __init__(self, game: Game, network: NetworkFile) -> None:
-        super().__init__(game, network)
-        self.session = TimedSession(self._session)
-        self._session = self.session
+    def __init__(self, game: Game, network: Network) -> None:
+        self._evaluator = network.direct(game)
+        self.session = TimedSession(self._evaluator.run)
+        self._evaluator.run = self.session.run
+
+    def evaluate(self, states: State, legal: Mask) -> Evaluation:
+        return self._evaluator.evaluate(states, legal)
 
 
 class TimedSession:
     """A session of ONNX Runtime with a stopwatch."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, run: Callable[[Planes], Answers]) -> None:
         self.seconds, self.largest_batch = 0.0, 0
-        self._session = session
+        self._run = run
 
-    def run(self, outputs: list[str] | None, feed: dict[str, Planes]) -> Any:
-        self.largest_batch = max(self.largest_batch, len(feed["planes"]))
+    def run(self, planes: Planes) -> Answers:
+        self.largest_batch = max(self.largest_batch, len(planes))
         began = time.process_time()
-        answer = self._session.run(outputs, feed)
+        answers = self._run(planes)
         self.seconds += time.process_time() - began
-        return answer
+        return answers
 
 
 def _rate(who: str, measured: list[Measured]) -> SelfPlayRate:
@@ -355,23 +375,18 @@ def _rate(who: str, measured: list[Measured]) -> SelfPlayRate:
 # ---- from one process to two
 
 
-def scale(network: Network, effort: Effort, show: Show) -> Scaling:
+def scale(network: Candidate, effort: Effort, show: Show) -> Scaling:
     """Two shards, as in training, by one process and by two, in turns; seconds by the clock on the wall."""
     seconds: dict[int, list[float]] = {1: [], 2: []}
     shares = []
-    with tempfile.TemporaryDirectory() as name, ExitStack() as open_pools:
-        folder = Path(name)
-        _save(network, folder)
-        work = TimedWork("connect4", _settings(network, effort))
-        pools = {count: open_pools.enter_context(Pool(work, count)) for count in seconds}
+    work = TimedWork(SelfPlay("connect4", _settings(network, effort), _checkpoint(network)))
+    with ExitStack() as stack:
+        pools = {count: stack.enter_context(LocalWorkers(count)) for count in seconds}
 
         def play(count: int, simulations: int, games: int, seed: int) -> float:
             """Processor seconds."""
-            tasks = [
-                ShardTask(folder, "int8", simulations, games, (seed, shard), folder / f"{shard}.safetensors")
-                for shard in (0, 1)
-            ]
-            return sum(float(worked["seconds"]) for _, worked in pools[count].run(tasks))
+            tasks = [ShardTask(0, shard, games, simulations, (seed, shard)) for shard in (0, 1)]
+            return sum(worked for _, worked in pools[count](work, tasks))
 
         for count in pools:
             play(count, simulations=1, games=2, seed=0)  # compiles
@@ -387,30 +402,27 @@ def scale(network: Network, effort: Effort, show: Show) -> Scaling:
     return Scaling(median(seconds[1]), median(seconds[2]), ratio, median(shares))
 
 
-class TimedWork(SelfPlayWork):
-    """Tells how long the processor worked on a shard."""
+@dataclass(frozen=True)
+class TimedWork:
+    """Work: how long the processor works on a shard."""
 
-    def __call__(self, task: ShardTask) -> dict[str, Any]:
-        began = time.process_time()
-        super().__call__(task)
-        return {"seconds": time.process_time() - began}
+    work: SelfPlay
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[ShardTask], float]]:
+        with self.work.open() as play:
+
+            def timed(task: ShardTask) -> float:
+                began = time.process_time()
+                play(task)
+                return time.process_time() - began
+
+            yield timed
 
 
-def _save(network: Network, folder: Path) -> None:
-    """As a checkpoint."""
-    for precision, data in network.data.items():
-        files.write_bytes(folder / FILES[precision], data)
-    card = Card(
-        game="connect4",
-        network={"name": network.name},
-        planes=network.planes,
-        generation=0,
-        discount=network.discount,
-        precision="int8",
-        c_scale=network.c_scale,
-        hashes={precision: hash_of(data) for precision, data in network.data.items()},
-    )
-    files.write_text(folder / "card.json", card.to_text())
+def _checkpoint(network: Candidate) -> Checkpoint:
+    """To play in int8."""
+    return Checkpoint(network.card(find("connect4"), "int8"), network.data)
 
 
 # ---- AlphaZero_Gomoku's network and settings
@@ -422,7 +434,7 @@ def alphazero_gomoku(effort: Effort, show: Show) -> list[AlphaZeroGomokuRate]:
     net = nets.make("gomoku", game)
     data = to_onnx(net, random_planes(game, 64))
     network = _network("gomoku", game, data, net.planes)
-    settings = SelfPlay(
+    settings = SelfPlayConfig(
         search="puct",
         simulations=ALPHAZERO_GOMOKU_SIMULATIONS,
         full_share=1.0,
@@ -462,7 +474,7 @@ def _alphazero_gomoku_rate(way: Way) -> AlphaZeroGomokuRate:
 # ---- networks
 
 
-def plain_network(channels: int, blocks: int) -> Network:
+def plain_network(channels: int, blocks: int) -> Candidate:
     """Residual, with random weights: we can play with it, and the peer too."""
     connect4 = find("connect4")
     weights = residual.random_weights(connect4, channels, blocks)
@@ -471,23 +483,23 @@ def plain_network(channels: int, blocks: int) -> Network:
     return replace(network, weights=weights)
 
 
-def trained_network(path: str) -> Network:
+def trained_network(path: str) -> Candidate:
     """A run's, or that of a folder with a card. Not every one has been exported to int8: here it is anew."""
     folder = find_network(path)
     card = read_card(folder)
     if card.game != "connect4":
         raise UserError(f"expected a network for connect4, the one in {folder} plays {card.game}")
-    name, fp32 = f"{path}, generation {card.generation}", read_network(folder, "fp32").data
+    name, fp32 = f"{path}, generation {card.generation}", read_onnx(folder, card, "fp32")
     network = _network(name, find("connect4"), fp32, card.planes)
     return replace(network, discount=card.discount, c_scale=card.c_scale)
 
 
-def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Network:
+def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Candidate:
     seen = np.ascontiguousarray(random_planes(game, CALIBRATION)[:, planes])
-    defaults = SelfPlay()
-    return Network(
+    defaults = SelfPlayConfig()
+    return Candidate(
         name,
-        residual.multiply_adds(fp32),
+        residual.multiply_adds(fp32, game),
         {"fp32": fp32, "int8": to_int8(fp32, seen)},
         planes,
         defaults.discount,
@@ -495,9 +507,9 @@ def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Net
     )
 
 
-def _settings(network: Network, effort: Effort) -> SelfPlay:
+def _settings(network: Candidate, effort: Effort) -> SelfPlayConfig:
     """Those of training, with the same number of simulations for every move."""
-    return SelfPlay(
+    return SelfPlayConfig(
         simulations=SIMULATIONS,
         full_share=1.0,
         random_opening_plies=effort.opening_plies,

@@ -1,4 +1,4 @@
-"""`tengen analyse GAME MOVES`: what a search thinks of a position."""
+"""`tengen analyse GAME MOVES`: what a player, or a bare search, thinks of a position."""
 
 import json
 import sys
@@ -9,122 +9,108 @@ import typer
 from tengen.terminal import has_color
 
 if TYPE_CHECKING:
-    from tengen.evaluators.evaluator import Evaluator
-    from tengen.games.position import Position
-    from tengen.search.snapshot import Snapshot
-    from tengen.search.mcts import Search
+    from tengen.games.game import Game
+    from tengen.players.analysis import Analysis
+    from tengen.players.player import Player
 
-LIVE_NODES = 1_000_000  # a live search stops when its tree is this large
+SIMULATIONS = 10_000
+DISCOUNT = 0.99  # per ply, of a bare search: it prefers the sooner win
+MEMORY = 1 << 30  # bytes of its tree, at most
+EVERY = 1.0  # seconds between two reports of a live analysis
 
 
 def analyse(
     game: Annotated[str, typer.Argument(help="A game.")],
     moves: Annotated[list[str] | None, typer.Argument(help="Moves from the start: h8 h9 i8, or 4435")] = None,
-    search: Annotated[Literal["puct", "gumbel", "uct"], typer.Option(help="Which search.")] = "puct",
-    sims: Annotated[int, typer.Option(min=1, max=100_000_000, help="Simulations.")] = 10_000,
-    seconds: Annotated[
-        float | None, typer.Option(min=0.0, help="Think this long instead (not gumbel).")
+    player: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="Who thinks. Without: the nearest bundled network, else uct."),
     ] = None,
-    live: Annotated[bool, typer.Option(help="Think until Ctrl-C, showing the result every second.")] = False,
+    search: Annotated[
+        Literal["puct", "gumbel", "uct"] | None,
+        typer.Option(help="A bare search instead, without a network."),
+    ] = None,
     evaluator: Annotated[
-        Literal["uniform", "rollout"], typer.Option(help="What judges the leaves (not uct).")
-    ] = "rollout",
-    net: Annotated[
-        str | None, typer.Option(metavar="PATH", help="A trained network instead: zoo/connect4, runs/c4.")
+        Literal["uniform", "rollout"] | None,
+        typer.Option(help="What evaluates the leaves of a bare search: rollout, unless given."),
     ] = None,
-    leaves: Annotated[int, typer.Option(min=1, max=256, help="Leaves a round, one batch (puct).")] = 8,
+    sims: Annotated[
+        int | None,
+        typer.Option(min=1, max=100_000_000, help=f"Simulations; {SIMULATIONS:,} if nothing else."),
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.0, help="Think this long (not gumbel).")] = None,
+    live: Annotated[bool, typer.Option(help="Think until Ctrl-C, showing the result every second.")] = False,
+    leaves: Annotated[int, typer.Option(min=1, max=256, help="Leaves per round of a bare puct.")] = 8,
     top: Annotated[int, typer.Option(min=1, help="Moves to list.")] = 10,
     tree: Annotated[int, typer.Option(min=0, help="Show the tree to this depth (not uct).")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random games.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of random games and equal moves.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Analyse a position: visits, priors, values, proven results and lines of every move."""
+    from tengen import players
     from tengen.errors import UserError
     from tengen.games.position import Position
+    from tengen.players.limit import Limit
 
     position = Position.from_moves(game, " ".join(moves or []))
     if position.is_over:
         raise UserError(f"nothing to analyse: the game is over, {position.outcome}")
+    if player is not None and (search or evaluator):
+        raise UserError("--search and --evaluator are for a bare search: leave them out with --player")
     if search == "gumbel" and (seconds is not None or live):
         raise UserError("gumbel plans all its simulations ahead: give it --sims, or use --search puct")
-    if search == "uct":
-        if live or tree or net:
-            raise UserError(
-                "--live, --tree and --net are for --search puct (--tree and --net also for gumbel)"
-            )
-        _print(_uct(position, sims, seconds, seed), position, top, as_json)
-        return
-
-    from tengen.search.snapshot import of_search, tree_text
-    from tengen.search.gumbel import Gumbel
-    from tengen.search.mcts import Search
-    from tengen.search.puct import Puct
-
-    gumbel, judge, discount = Gumbel(noise=0.0), _evaluator(evaluator, position, seed), 0.99
-    if net is not None:
-        from tengen.players.zero import evaluator_of, judge_of, open_network
-
-        network, card = open_network(net, position.game)
-        gumbel = Gumbel(noise=0.0, c_scale=card.c_scale)
-        judge = judge_of(evaluator_of(network, position.game), card, position.game)
-        discount = card.discount
-    limit = LIVE_NODES if live or seconds is not None else sims
-    trees = Search(
-        position.game,
-        judge,
-        gumbel if search == "gumbel" else Puct(),
-        max_simulations=limit,
-        leaves_per_round=1 if search == "gumbel" else leaves,
-        discount=discount,
-    )
-    trees.begin(position.state[None])
+    if search == "uct" and (evaluator or tree):
+        raise UserError("--evaluator and --tree are for --search puct and gumbel: uct has its own rollouts")
+    is_unlimited = sims is None and seconds is None
     if live:
-        _run_live(trees, position, top, as_json)
-    elif seconds is not None:
-        trees.run_for(seconds)
+        limit = Limit(simulations=sims, seconds=seconds)
+    elif player is not None and is_unlimited:
+        limit = None  # the player's own
     else:
-        trees.run(sims)
-    _print(of_search(position, trees), position, top, as_json)
-    if tree and not as_json:
-        print("\n" + tree_text(position.game, trees.trees, depth=tree), end="")
+        limit = Limit(simulations=SIMULATIONS if is_unlimited else sims, seconds=seconds)
+    if search in ("puct", "gumbel") or (search is None and evaluator):
+        thinker = _bare(position.game, search or "puct", evaluator or "rollout", leaves, seed)
+    else:
+        spec = "uct:guided=no" if search == "uct" else player or players.analyst(position.game)
+        thinker = players.find(spec, position.game)
+    with thinker:
+        thinker.prepare(limit)
+        thinker.new_game(seed)
+        analysis = thinker.analyse(position, limit, every=EVERY)
+        if live:
+            _watch(analysis, top, as_json)
+        assert analysis.best is not None
+        if as_json:
+            print(json.dumps(analysis.snapshot.to_json()))
+        else:
+            print(position.text(color=has_color(sys.stdout)) + "\n\n" + analysis.snapshot.to_text(top))
+        if tree and not as_json:
+            print("\n" + analysis.tree_text(tree), end="")
 
 
-def _uct(position: "Position", sims: int, seconds: float | None, seed: int) -> "Snapshot":
-    from tengen.games.randomness import new_random
-    from tengen.search import uct
-    from tengen.search.snapshot import of_uct
-
-    limit = sims if seconds is None else LIVE_NODES
-    result = uct.search(
-        position.game, position.state.copy(), limit, uct.Uct(), new_random(seed), seconds=seconds
-    )
-    return of_uct(position, result)
-
-
-def _evaluator(name: str, position: "Position", seed: int) -> "Evaluator":
+def _bare(game: "Game", search: str, evaluator: str, leaves: int, seed: int) -> "Player":
+    """A search that knows nothing but the rules."""
     from tengen.evaluators.rollout import RolloutEvaluator
     from tengen.evaluators.uniform import UniformEvaluator
+    from tengen.players.limit import Limit
+    from tengen.players.mcts import PUCT, Mcts
+    from tengen.search.gumbel import Gumbel
 
-    return UniformEvaluator() if name == "uniform" else RolloutEvaluator(position.game, seed=seed)
+    leaf_evaluator = UniformEvaluator() if evaluator == "uniform" else RolloutEvaluator(game, seed=seed)
+    planned = Gumbel(noise=0.0) if search == "gumbel" else PUCT
+    return Mcts(game, leaf_evaluator, Limit(), MEMORY, planned, DISCOUNT, leaves)
 
 
-def _run_live(trees: "Search", position: "Position", top: int, as_json: bool) -> None:
-    """A second of thinking at a time, until Ctrl-C, until the result is proven or the tree is full."""
-    from tengen.search.snapshot import of_search
-
+def _watch(analysis: "Analysis", top: int, as_json: bool) -> None:
+    """Reports until Ctrl-C, or until nothing is left to find."""
     try:
-        while not trees.is_proven and trees.room > 0:
-            trees.run_for(1.0)
+        for snapshot in analysis:
+            if snapshot.is_final:
+                return
             if as_json:
-                print(json.dumps(of_search(position, trees).to_json()), flush=True)
+                print(json.dumps(snapshot.to_json()), flush=True)
             else:
-                print(of_search(position, trees).to_text(top) + "\n", file=sys.stderr, flush=True)
+                print(snapshot.to_text(top) + "\n", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
-
-
-def _print(analysis: "Snapshot", position: "Position", top: int, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(analysis.to_json()))
-    else:
-        print(position.text(color=has_color(sys.stdout)) + "\n\n" + analysis.to_text(top))
+        analysis.stop()

@@ -1,5 +1,6 @@
 """What the commands that play games share: options, progress, and what happens at Ctrl-C."""
 
+import math
 import sys
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -9,11 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tengen.cli.progress import progress
+from tengen.errors import UserError
 
 if TYPE_CHECKING:
     from tengen.arena.openings import Openings
-    from tengen.arena.referee import PlayedGame
+    from tengen.arena.played import PlayedGame
     from tengen.games.game import Game
+    from tengen.workers.local import LocalWorkers
+
+MAX_SECONDS = 1_000_000
 
 GameName = Annotated[str, typer.Argument(help="A game.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed plays the same games.")]
@@ -22,7 +27,8 @@ OpeningPlies = Annotated[
     typer.Option(min=0, max=100, help="Random moves at the start, each opening with both colours; 0: none."),
 ]
 OpeningFile = Annotated[
-    Path | None, typer.Option("--openings", metavar="FILE", help="Openings to play: a list of moves a line.")
+    Path | None,
+    typer.Option("--openings", metavar="FILE", help="Openings to play: a list of moves per line."),
 ]
 Undecided = Annotated[
     int,
@@ -30,12 +36,30 @@ Undecided = Annotated[
         min=0, max=10_000_000, help="Leave out openings whose result UCT can prove with so many simulations."
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; left out, one a core.")]
+Time = Annotated[
+    str | None,
+    typer.Option(metavar="60+1", help="Clocks: seconds per game for each side, and seconds added per move."),
+]
+Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; left out, one per core.")]
 Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Keep the games here; the same command goes on where it stopped."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+def clock(text: str | None) -> tuple[float, float] | None:
+    """60+1 as (60, 1); UserError if it is something else."""
+    if text is None:
+        return None
+    seconds, _, increment = text.partition("+")
+    try:
+        found = float(seconds), float(increment or 0)
+    except ValueError:
+        found = math.nan, math.nan
+    if not (0 < found[0] <= MAX_SECONDS and 0 <= found[1] <= MAX_SECONDS):
+        raise UserError(f"--time is seconds per game + seconds per move, such as 60+1, got '{text[:40]}'")
+    return found
 
 
 def openings(game: "Game", seed: int, plies: int | None, file: Path | None, undecided: int) -> "Openings":
@@ -44,10 +68,11 @@ def openings(game: "Game", seed: int, plies: int | None, file: Path | None, unde
     return Openings(game, seed, plies, file, undecided)
 
 
-def processes(workers: int | None) -> int:
-    from tengen.workers.local import available_cores
+def local_workers(workers: int | None) -> "LocalWorkers":
+    """So many processes on this machine, or one per core; they end with a with statement."""
+    from tengen.workers.local import LocalWorkers, available_cores
 
-    return workers or available_cores()
+    return LocalWorkers(workers or available_cores())
 
 
 def watch(

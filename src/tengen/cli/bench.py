@@ -110,6 +110,31 @@ def search(
 
 
 @app.command(cls=Command)
+def latency(
+    seconds: Annotated[float, typer.Option(min=0.01, help="The limit of each move.")] = 0.2,
+    moves: Annotated[int, typer.Option(min=0, help="Of each player; 0: none.")] = 1000,
+    processes: Annotated[int, typer.Option(min=0, help="New ones, each with an empty kernel cache.")] = 10,
+    stops: Annotated[int, typer.Option(min=0, help="Searches that are stopped at a random moment.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Milliseconds that players take under a time limit: warm, in new processes, and after stop()."""
+    from tengen.bench.latency import measure
+    from tengen.players.limit import Limit
+
+    if not as_json:
+        print(f"milliseconds; moves under seconds={seconds:g}\n")
+        print(f"{'player':<20}{'game':<10}{'what':<11}{'count':>6}{'median':>9}{'99 %':>9}{'largest':>9}")
+    rows = []
+    for row in measure(Limit(seconds=seconds), moves, processes, stops):
+        rows.append(row)
+        if not as_json:
+            times = "".join(f"{1000 * time:>9,.1f}" for time in (row.median, row.p99, row.largest))
+            print(f"{row.player:<20}{row.game:<10}{row.what:<11}{row.count:>6}{times}", flush=True)
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows]))
+
+
+@app.command(cls=Command)
 def selfplay(
     part: Annotated[
         Literal["peers", "scaling", "alphazero-gomoku", "all"],

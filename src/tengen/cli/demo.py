@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.runs import RUNS
 from tengen.cli.train import can_train, run_to_end
 from tengen.command_line import command
 from tengen.terminal import has_color
+from tengen.training.folders import RUNS
 
 if TYPE_CHECKING:
     from tengen.games.position import Position
@@ -32,7 +32,7 @@ def demo(
     minutes: Annotated[float, typer.Option(min=0.1, help="Of training.")] = 3.0,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, another run.")] = 1,
     pause: Annotated[float, typer.Option(min=0.0, help="Seconds between moves, in a terminal.")] = 0.4,
-    plain: Annotated[bool, typer.Option("--plain", help="A line a generation, in a terminal too.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="A line per generation, in a terminal too.")] = False,
 ) -> None:
     """Train a network on Connect 4 for three minutes, from nothing, and watch it play."""
     if can_train():
@@ -49,8 +49,7 @@ def demo(
     else:
         network = f"zoo/{GAME}"
         print(
-            "To train you need: pip install '.[train]' in the clone. "
-            "Here is a game of the network in the box.",
+            "To train you need: pip install '.[train]' in the clone. Here is a game of the bundled network.",
             flush=True,
         )
     last = _show_game(f"zero:{network}:sims=200", pause)
@@ -60,7 +59,7 @@ def demo(
         again = command("train", "--resume", Path(network).name, "--minutes", f"{10 * minutes:g}")
         print(f"Go on:      {again}")
         print(f"Curves:     {command('report', Path(network).name)}")
-    print(f"Stronger:   {command('play', GAME)}        (the network in the box)")
+    print(f"Stronger:   {command('play', GAME)}        (the bundled network)")
 
 
 def _new_run(minutes: float, seed: int) -> "Run":
@@ -79,11 +78,11 @@ def _new_run(minutes: float, seed: int) -> "Run":
 def _progress(run: "Run") -> str:
     """How strong it was after each generation, and with random weights."""
     from tengen import games
-    from tengen.evaluators.card import read_card, read_network
     from tengen.training.measure import measure
+    from tengen.workers.local import LocalWorkers, available_cores
 
-    first = run.checkpoint(0)
-    at_first = measure(run.config.measure, games.find(GAME), read_network(first), read_card(first))
+    with LocalWorkers(available_cores()) as run_tasks:
+        at_first = measure(run.config.measure, games.find(GAME), run.load_checkpoint(0), run_tasks)
     measured = [(0.0, at_first), *((line["elapsed"], line["strength"]) for line in run.metrics())]
     every = -(-len(measured) // MOST_ROWS)
     rows = [

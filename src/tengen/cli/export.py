@@ -1,4 +1,4 @@
-"""`tengen export RUN FOLDER`: the champion of a run to give away, with its strength on its card."""
+"""`tengen export RUN FOLDER`: the champion of a run to share, with its strength on its card."""
 
 import sys
 from dataclasses import replace
@@ -10,21 +10,19 @@ import typer
 from tengen.command_line import command
 from tengen.errors import MissingExtraError, UserError
 
-AVERAGE = "average."  # of the names of the weights that play
-
 
 def export(
     name: Annotated[str, typer.Argument(metavar="RUN", help="A run: tengen runs lists them.")],
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
-    sims: Annotated[int, typer.Option(min=2, help="Simulations a move, to measure with.")] = 64,
+    sims: Annotated[int, typer.Option(min=2, help="Simulations per move, to measure with.")] = 64,
     positions: Annotated[int, typer.Option(min=0, help="Scored positions to measure on (Connect 4).")] = 1000,
     opponents: Annotated[
-        str | None, typer.Option(help="Players to meet, apart by spaces; without, the run's.")
+        str | None, typer.Option(help="Players to meet, separated by spaces; without, the run's.")
     ] = None,
     games: Annotated[int, typer.Option(min=0, help="Against each of them.")] = 40,
     weights: Annotated[bool, typer.Option(help="With the weights, to begin other runs with.")] = True,
 ) -> None:
-    """Measure a run's champion and write it to a folder: zero:FOLDER plays it, without the run."""
+    """MeasureConfig a run's champion and write it to a folder: zero:FOLDER plays it, without the run."""
     from tengen.cli.train import can_train
 
     if not can_train():
@@ -33,33 +31,29 @@ def export(
     from tengen import files
     from tengen import games as rules
     from tengen.arena.referee import check_players
-    from tengen.cli.runs import run_folder
-    from tengen.evaluators.card import FILES, read_card, read_network
-    from tengen.players.zero import find_network
-    from tengen.training.config import Measure
+    from tengen.cli.arena import local_workers
+    from tengen.evaluators.zoo import find_network
+    from tengen.training import checkpoint
+    from tengen.training.config import MeasureConfig
+    from tengen.training.folders import run_folder
     from tengen.training.measure import measure
-    from tengen.training.run import WEIGHTS, Run
+    from tengen.training.run import Run
 
     run = Run.open(run_folder(name))
     if folder.exists():
         raise UserError(f"{folder} is there already: give a new folder")
     files.check_can_make(folder)
     source = find_network(str(run.folder))
-    card, game = read_card(source), rules.find(run.config.game)
+    network, game = checkpoint.read(source), rules.find(run.config.game)
+    card = network.card
     against = run.config.measure.opponents if opponents is None else opponents
     check_players(game, against.split())
-    settings = Measure(positions=positions, simulations=sims, opponents=against, games=games)
+    config = MeasureConfig(positions=positions, simulations=sims, opponents=against, games=games)
     print(f"measuring generation {card.generation} of {name}", file=sys.stderr)
-    strength = measure(settings, game, read_network(source), card)
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise UserError(f"cannot make {folder}: {error.strerror}") from error
-    for precision in card.hashes:
-        files.write_bytes(folder / FILES[precision], files.read_bytes(source / FILES[precision]))
-    if weights:
-        _copy_average(source / WEIGHTS, folder / WEIGHTS)
-    files.write_text(folder / "card.json", replace(card, strength=strength).to_text())
+    with local_workers(None) as run_tasks:
+        strength = measure(config, game, network, run_tasks)
+    kept = network.average(source) if weights else None
+    checkpoint.write(folder, replace(network, card=replace(card, strength=strength), weights=kept))
     size = sum(file.stat().st_size for file in folder.iterdir())
     print(f"{folder}: {game.name}, generation {card.generation}, {size / 1e6:.1f} MB")
     for group, numbers in strength.items():
@@ -70,20 +64,3 @@ def export(
         )
         print(f"  {group}: {', '.join(shares)}")
     print(f"play it: {command('play', game.name, '--opponent', f'zero:{folder}')}", file=sys.stderr)
-
-
-def _copy_average(source: Path, target: Path) -> None:
-    """The weights that play, without the learner's memory, which is three times as large."""
-    import safetensors.numpy
-
-    from tengen import files, sealed
-    from tengen.errors import UserError
-
-    data = files.read_bytes(source)
-    sealed.check(source, data, "put a copy back if you have one, or export with --no-weights")
-    try:
-        tensors = safetensors.numpy.load(data)
-    except safetensors.SafetensorError as error:
-        raise UserError(f"{source} is damaged ({error}): export with --no-weights") from None
-    kept = {name: tensor for name, tensor in tensors.items() if name.startswith(AVERAGE)}
-    files.write_bytes(target, sealed.seal(safetensors.numpy.save(kept, {"sha256": sealed.BLANK})))

@@ -1,4 +1,4 @@
-"""A training run on the screen: a panel that is always there, or a line a generation."""
+"""A training run on the screen: a panel that is always there, or a line per generation."""
 
 import time
 from collections.abc import Sequence
@@ -16,19 +16,20 @@ from rich.text import Text
 
 from tengen.cli.runs import network_text
 from tengen.command_line import command
-from tengen.training.config import Length
+from tengen.training.config import LengthConfig
 from tengen.training.run import Run
 from tengen.training.watch import Phase, rate, strengths
 
 if TYPE_CHECKING:
     from tengen.training.learner import Losses
+    from tengen.training.selfplay import ShardStats
 
 FRAMES_A_SECOND = 4
 LATELY = 5  # generations whose pace says how long the rest will take
 WIDTH, BAR, CURVE, SHORT_CURVE = 78, 28, 24, 8  # characters
 MOST_STRENGTHS = 8  # rows, so that all fits a terminal of 24
 LOSSES = {"policy": "policy", "value": "value", "plies_left": "plies left"}
-COUNTED = ("games", "positions", "simulations")  # a second
+COUNTED = ("games", "positions", "simulations")  # per second
 TITLES = {"before": "last measured"}  # the network of the measurement before this one
 UNITS = {"playing": "games", "learning": "steps"}
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -43,7 +44,7 @@ class Lines:
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
         pass
 
-    def played(self, shard: dict[str, Any]) -> None:
+    def played(self, shard: "ShardStats") -> None:
         pass
 
     def learned(self, losses: "Losses") -> None:
@@ -76,7 +77,7 @@ class LivePanel:
         self._lines = run.metrics()
         self._generation, self._phase, self._total, self._done = max(1, run.generation + 1), "starting", 0, 0
         self._steps: list[Losses] = []  # of this generation
-        self._shards: list[dict[str, Any]] = []
+        self._shards: list[ShardStats] = []
         self._generation_began = self._phase_began = time.monotonic()
         played = self._last("selfplay")
         self._speed = _Speed(*(rate(played, what) for what in COUNTED)) if "games" in played else _Speed()
@@ -101,9 +102,9 @@ class LivePanel:
             self._steps, self._shards = [], []
         self._generation, self._phase, self._total, self._done = generation, phase, total, 0
 
-    def played(self, shard: dict[str, Any]) -> None:
+    def played(self, shard: "ShardStats") -> None:
         self._shards.append(shard)
-        self._done += shard["games"]
+        self._done += shard.games
         self._speed = _Speed.of(self._shards, time.monotonic() - self._phase_began)
 
     def learned(self, losses: "Losses") -> None:
@@ -193,15 +194,15 @@ class LivePanel:
 
 @dataclass(frozen=True)
 class _Speed:
-    """Of self-play, a second."""
+    """Of self-play, per second."""
 
     games: float = 0.0
     positions: float = 0.0
     simulations: float = 0.0
 
     @classmethod
-    def of(cls, shards: Sequence[dict[str, Any]], seconds: float) -> Self:
-        counts = (sum(shard[key] for shard in shards) for key in COUNTED)
+    def of(cls, shards: "Sequence[ShardStats]", seconds: float) -> Self:
+        counts = (sum(getattr(shard, key) for shard in shards) for key in COUNTED)
         return cls(*(count / max(seconds, 1e-9) for count in counts))
 
     def __str__(self) -> str:
@@ -257,7 +258,7 @@ def _games_text(played: dict[str, Any]) -> str:
     )
 
 
-def _left(length: Length, lines: Sequence[dict[str, Any]], now: float = 0.0) -> str:
+def _left(length: LengthConfig, lines: Sequence[dict[str, Any]], now: float = 0.0) -> str:
     """Until the run ends, `now` seconds into the next generation."""
     ends = [0.0, *(line["elapsed"] for line in lines)][-LATELY - 1 :]
     limits = []

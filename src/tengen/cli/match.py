@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Undecided, Workers
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Time, Undecided, Workers
 
 
 def match(
@@ -17,6 +17,7 @@ def match(
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
     undecided: Undecided = 0,
+    time: Time = None,
     workers: Workers = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -24,17 +25,19 @@ def match(
     """Play a match: score and Elo of A against B with 95 % intervals, each opening with both colours."""
     from tengen import games
     from tengen.arena.match import Match, Tally, match_games, match_result, tally
-    from tengen.arena.referee import PlayedGame
-    from tengen.cli.arena import openings, processes, watch
+    from tengen.arena.played import PlayedGame
+    from tengen.cli.arena import clock, local_workers, openings, watch
 
     rules = games.find(game)
-    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file, undecided))
+    starts = openings(rules, seed, opening_plies, opening_file, undecided)
+    pairing = Match(rules, a, b, seed, starts, clock(time))
 
     def status(played: list[PlayedGame]) -> str:
         now: Tally = tally(iter(played))
         return f"+{now.wins} ={now.draws} -{now.losses}"
 
-    played, code = watch(match_games(pairing, num_games, processes(workers), out), num_games, status)
+    with local_workers(workers) as run_tasks:
+        played, code = watch(match_games(pairing, num_games, run_tasks, out), num_games, status)
     result = match_result(pairing, played)
     print(json.dumps(result.to_json()) if as_json else result.to_text())
     raise typer.Exit(code)

@@ -8,10 +8,8 @@ import typer
 from tengen.command_line import command
 
 if TYPE_CHECKING:
-    from tengen.games.game import Game
     from tengen.players.player import Player
-
-DEFAULT_OPPONENT = "uct:seconds=1"  # of games without a trained network in the box
+    from tengen.players.session import GameSession
 
 
 def play(
@@ -21,7 +19,7 @@ def play(
         str | None,
         typer.Option(
             metavar="SPEC",
-            help="Whom to play against; human: a person beside you. Without: the network in the box, or uct.",
+            help="Whom to play against; human: a person beside you. Without: a bundled network, or uct.",
         ),
     ] = None,
     side: Annotated[Literal["first", "second"], typer.Option(help="Which side is yours.")] = "first",
@@ -31,43 +29,48 @@ def play(
     from tengen import games, players
     from tengen.games.position import Position
     from tengen.players import warming
-    from tengen.players.human import Conversation, Human, Terminal
+    from tengen.players.human import Human
+    from tengen.players.session import PERSON, GameSession
+    from tengen.players.terminal_game import Terminal, TerminalGame
 
     if opponent is None or opponent.startswith("zero"):
         warming.ahead(games.find(game))
     position = Position.from_moves(game, " ".join(moves or []))
-    terminal = Terminal()
-    usual = _usual(position.game)
+    usual = players.opponent(position.game)
     opponent = opponent or usual
     with ExitStack() as stack:
-        mine = stack.enter_context(Human(position.game))
-        theirs = stack.enter_context(players.find(opponent, position.game))
+
+        def find(spec: str) -> "Player":
+            return stack.enter_context(players.find(spec, position.game))
+
+        found = find(opponent)
+        theirs, name = (None, PERSON) if isinstance(found, Human) else (found, opponent)
         is_first = side == "first"
-        seats: tuple[Player, Player] = (mine, theirs) if is_first else (theirs, mine)
-        names = ("you", opponent) if is_first else (opponent, "you")
-        if isinstance(theirs, Human):
-            names = ("first", "second")
-
-        def adviser() -> "Player":
-            if not isinstance(theirs, Human):
-                return theirs
-            return stack.enter_context(players.find(usual, position.game))
-
-        terminal.say(f"{position.game.summary}: X {names[0]}, O {names[1]}. Type a move, or help.")
-        conversation = Conversation(position, seats, names, adviser, seed, terminal)
+        session = GameSession(
+            position,
+            seats=(None, theirs) if is_first else (theirs, None),
+            names=(PERSON, name) if is_first else (name, PERSON),
+            adviser=lambda: theirs or find(usual),
+            seed=seed,
+        )
+        terminal = Terminal()
         try:
-            conversation.run()
+            session.prepare()
+            TerminalGame(session, terminal).run()
         finally:  # whatever happens, the game is not lost
-            if not conversation.is_over:
-                again = ["play", game, *conversation.position.moves]
-                again += ["--opponent", opponent] if opponent != usual else []
-                again += ["--side", side] if side != "first" else []
-                turn = "XO"[conversation.position.to_move - 1]
-                terminal.say(f"not over, {turn} to move. Go on with: {command(*again)}")
+            if not session.is_over:
+                terminal.say(_how_to_go_on(session, game, opponent if opponent != usual else None, side))
 
 
-def _usual(game: "Game") -> str:
-    """The opponent for those who name none."""
-    from tengen.players.zero import ZOO
+def _how_to_go_on(session: "GameSession", game: str, opponent: str | None, side: str) -> str:
+    """The command that goes on with a game that is not over, if its moves are all there is to it."""
+    from tengen.games.position import Position
 
-    return f"zero:zoo/{game.name}" if (ZOO / game.name / "card.json").is_file() else DEFAULT_OPPONENT
+    said = f"not over, {'XO'[session.position.to_move - 1]} to move."
+    start = session.variations[session.variations.root].position
+    if start != Position.start(start.game):
+        return said
+    again = ["play", game, *session.position.moves]
+    again += ["--opponent", opponent] if opponent is not None else []
+    again += ["--side", side] if side != "first" else []
+    return f"{said} Go on with: {command(*again)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tengen.cli.arena import Workers
 from tengen.cli.command import Command, help_without_a_command
 from tengen.terminal import has_color
 
@@ -29,17 +30,21 @@ def run(
     player: Annotated[str, typer.Option(help="Who: uct:sims=800, zero:runs/c4:sims=64, …")] = "uct:sims=800",
     mistakes: Annotated[int, typer.Option(min=0, help="How many mistakes to show.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Of the player's chances.")] = 0,
+    workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """How often a player finds the perfect move, and how often a good one."""
-    from tengen import games, players
+    from tengen import games
     from tengen.arena import reference as scored
+    from tengen.arena.referee import check_players
+    from tengen.cli.arena import local_workers
     from tengen.cli.progress import progress
 
     positions = scored.read(file or scored.OWN_SET)
-    with players.find(player, games.find(scored.GAME)) as asked:
-        asked.new_game(seed)
-        answers = list(progress(scored.ask(asked, positions), len(positions), "positions"))
+    check_players(games.find(scored.GAME), [player])
+    with local_workers(workers) as run_tasks:
+        asked = scored.ask(player, positions, run_tasks, seed)
+        answers = list(progress(asked, len(positions), "positions"))
     score = scored.score(answers)
     if as_json:
         print(json.dumps(_to_json(player, score)))
@@ -51,9 +56,10 @@ def run(
 def curve(
     name: Annotated[str, typer.Argument(metavar="RUN", help="A training run of Connect 4.")],
     file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
-    sims: Annotated[int, typer.Option(min=1, help="Simulations a move; 1: the network alone.")] = 800,
+    sims: Annotated[int, typer.Option(min=1, help="Simulations per move; 1: the network alone.")] = 800,
     minutes: Annotated[str, typer.Option(help="When, in minutes of the run's work.")] = "5,10,20,30,45,60",
     svg: Annotated[Path | None, typer.Option(help="Draw the curve.")] = None,
+    workers: Workers = None,
     beside: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=PERFECT/GOOD", help="To compare with, in percent. May be repeated."),
@@ -61,11 +67,12 @@ def curve(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """How strong the networks of a run were after some minutes of training."""
-    from tengen import files, games
+    from tengen import files
     from tengen.arena import reference as scored
+    from tengen.cli.arena import local_workers
     from tengen.cli.progress import progress
-    from tengen.cli.runs import run_folder
     from tengen.errors import UserError
+    from tengen.training.folders import run_folder
     from tengen.training.run import Run
 
     files.check_can_write(svg)
@@ -76,11 +83,13 @@ def curve(
         )
     lines = [_line(text) for text in beside or []]
     chosen = _generations(trained.metrics(), _numbers(minutes))
-    positions, game = scored.read(file or scored.OWN_SET), games.find(scored.GAME)
+    positions = scored.read(file or scored.OWN_SET)
     found: list[tuple[float, int, Score]] = []
-    for elapsed, generation in chosen:
-        with trained.player(generation, game, sims) as player:
-            answers = progress(scored.ask(player, positions), len(positions), f"after {elapsed:.1f} minutes")
+    with local_workers(workers) as run_tasks:
+        for elapsed, generation in chosen:
+            player = trained.load_checkpoint(generation).player(f"generation {generation}", sims)
+            asked = scored.ask(player, positions, run_tasks)
+            answers = progress(asked, len(positions), f"after {elapsed:.1f} minutes")
             found.append((elapsed, generation, scored.score(list(answers))))
     if svg is not None:
         files.write_text(svg, _curve_svg(found, sims, lines))

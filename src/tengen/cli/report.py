@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.runs import run_folder
 from tengen.errors import UserError
+from tengen.training.folders import run_folder
 
 
 def report(

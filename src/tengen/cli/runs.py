@@ -1,7 +1,6 @@
 """`tengen runs`: the runs there are, and how far they have come. `tengen runs rm NAME` removes one."""
 
 import json
-import re
 import shutil
 import sys
 from dataclasses import asdict, dataclass
@@ -14,16 +13,13 @@ import typer
 from tengen.cli.command import Command
 from tengen.command_line import command
 from tengen.errors import UserError
+from tengen.training.folders import RUNS, plain
 
 if TYPE_CHECKING:
-    from tengen.training.config import Network
+    from tengen.training.config import NetworkConfig
 
 app = typer.Typer(invoke_without_command=True)
 
-RUNS = Path("runs")
-NAME = re.compile(
-    r"\w(?:[\w .+-]{0,98}[\w+-])?"
-)  # of a run: a plain name, for a folder and for a player's spec
 MARKS = ("config.toml", "metrics.jsonl", "checkpoints")  # what makes a folder a run, if only a damaged one
 
 
@@ -138,28 +134,7 @@ def summary(folder: Path) -> Summary:
     )
 
 
-def run_folder(name: str) -> Path:
-    """Where a run is, by its name or its path."""
-    path = Path(name)
-    return path if (path / "config.toml").is_file() else RUNS / name
-
-
-def new_folder(name: str | None, game: str) -> Path:
-    """Where a new run goes: in ./runs, by its name, else by the game's."""
-    return RUNS / plain(name if name is not None else re.sub(r"[^\w.+-]+", "-", game).strip("-"))
-
-
-def plain(name: str) -> str:
-    """The name of a run; UserError if it could lead elsewhere, or not be said in a player's spec."""
-    if not NAME.fullmatch(name):
-        raise UserError(
-            "a run's name has letters, digits, spaces, . _ + and -, and begins with a letter or a digit; "
-            f"got '{name}'"
-        )
-    return name
-
-
-def network_text(network: "Network") -> str:
+def network_text(network: "NetworkConfig") -> str:
     """anysize 48×5"""
     return (
         f"{network.name} {network.channels}×{network.blocks}" if network.name == "anysize" else network.name

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Undecided, Workers
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Time, Undecided, Workers
 
 
 def sprt(
@@ -21,6 +21,7 @@ def sprt(
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
     undecided: Undecided = 0,
+    time: Time = None,
     workers: Workers = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -28,21 +29,22 @@ def sprt(
     """Test whether A is stronger than B, sequentially: the clearer it is, the fewer games."""
     from tengen import games
     from tengen.arena.match import Match
-    from tengen.arena.referee import PlayedGame
+    from tengen.arena.played import PlayedGame
     from tengen.arena.score import pair_counts
     from tengen.arena.sprt import Sprt, sprt_games, sprt_result
-    from tengen.cli.arena import openings, processes, watch
+    from tengen.cli.arena import clock, local_workers, openings, watch
 
     test = Sprt(elo0, elo1, alpha, beta)
     rules = games.find(game)
-    pairing = Match(rules, a, b, seed, openings(rules, seed, opening_plies, opening_file, undecided))
+    starts = openings(rules, seed, opening_plies, opening_file, undecided)
+    pairing = Match(rules, a, b, seed, starts, clock(time))
 
     def status(counted: list[PlayedGame]) -> str:
         low, high = test.bounds
         return f"LLR {test.llr(pair_counts(counted)):+.2f} ({low:.2f}, {high:.2f})"
 
-    games_that_count = sprt_games(pairing, test, max_games, processes(workers), out)
-    counted, code = watch(games_that_count, max_games, status)
+    with local_workers(workers) as run_tasks:
+        counted, code = watch(sprt_games(pairing, test, max_games, run_tasks, out), max_games, status)
     result = sprt_result(pairing, test, counted)
     print(json.dumps(result.to_json()) if as_json else result.to_text())
     raise typer.Exit(code)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Undecided, Workers
+from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Time, Undecided, Workers
 
 
 def tournament(
@@ -20,6 +20,7 @@ def tournament(
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
     undecided: Undecided = 0,
+    time: Time = None,
     workers: Workers = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -30,14 +31,15 @@ def tournament(
     from tengen import files, games
     from tengen.arena.chart import bar_chart
     from tengen.arena.tournament import Tournament, tournament_games, tournament_result
-    from tengen.cli.arena import openings, processes, watch
+    from tengen.cli.arena import clock, local_workers, openings, watch
 
     files.check_can_write(csv, svg)
     rules = games.find(game)
     starts = openings(rules, seed, opening_plies, opening_file, undecided)
-    event = Tournament(rules, tuple(players), seed, starts, anchor)
-    total = rounds * event.games_a_round
-    played, code = watch(tournament_games(event, rounds, processes(workers), out), total)
+    event = Tournament(rules, tuple(players), seed, starts, anchor, clock(time))
+    total = rounds * event.games_per_round
+    with local_workers(workers) as run_tasks:
+        played, code = watch(tournament_games(event, rounds, run_tasks, out), total)
     result = tournament_result(event, played)
     if csv is not None:
         files.write_text(csv, result.to_csv())

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.runs import new_folder, run_folder
 from tengen.command_line import command
 from tengen.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
-    from tengen.training.config import Config, Length
+    from tengen.training.config import LengthConfig
     from tengen.training.run import Run
     from tengen.training.watch import Watcher
 
@@ -38,18 +37,20 @@ def train(
         str | None,
         typer.Option(metavar="NAME", help="Go on with a run to the end it was given, or to a new one."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; without, one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; without, one per core.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The same seed, the same run; without, 0.")] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="A line a generation, in a terminal too.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="A line per generation, in a terminal too.")] = False,
 ) -> None:
     """Train a network from random weights and the rules alone."""
     if not can_train():
         raise MissingExtraError("tengen train", "train")
 
+    from tengen.training.start import create_run, limits, reopen_run
+
     if resume is not None:
         if game or name or preset or seed is not None:
             raise UserError("--resume keeps the game, the name and the seed: leave them out")
-        run = _resumed(resume, settings or [], _limits(minutes, generations))
+        run = reopen_run(resume, settings or [], limits(minutes, generations))
     elif game is None:
         example, again = command("train", "connect4"), command("train", "--resume", "NAME")
         raise UserError(f"which game? {example}, or {again}")
@@ -57,51 +58,10 @@ def train(
         from tengen.training import config_files as configs
 
         config = configs.load(game, settings or [], seed or 0, preset)
-        for limit in _limits(minutes, generations):
+        for limit in limits(minutes, generations):
             config = configs.with_setting(config, limit)
-        run = _created(name, config)
+        run = create_run(name, config)
     run_to_end(run, workers, plain)
-
-
-def _limits(minutes: float | None, generations: int | None) -> list[str]:
-    """The end that was asked for, as settings; the limit that is not named is none."""
-    if minutes is None and generations is None:
-        return []
-    return [f"length.minutes={minutes or 0.0}", f"length.generations={generations or 0}"]
-
-
-def _created(name: str | None, config: "Config") -> "Run":
-    """A new run. What is refused leaves nothing behind."""
-    from tengen import games
-    from tengen.training import checks
-    from tengen.training.lock import locked
-    from tengen.training.run import Run
-
-    games.find(config.game)
-    folder = new_folder(name, config.game)
-    Run.refuse_if_there(folder)
-    checks.check(config)
-    with locked(folder):
-        return Run.create(folder, config)
-
-
-def _resumed(name: str, settings: list[str], limits: list[str]) -> "Run":
-    """A run that is there, with other settings from the next generation on."""
-    from tengen.training import checks
-    from tengen.training.changes import changed
-    from tengen.training.lock import locked
-    from tengen.training.run import Run
-
-    folder = Run.open(run_folder(name)).folder
-    with locked(folder):
-        run = Run.open(folder)
-        following = max(1, run.generation + 1)
-        config = changed(run.config, settings, following)
-        config = changed(config, limits, following, why="--minutes or --generations")
-        if config != run.config:
-            checks.check(config)
-            run.reconfigure(config)
-    return run
 
 
 def can_train() -> bool:
@@ -114,12 +74,10 @@ def can_train() -> bool:
 def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> None:
     """Goes on with a run, and shows it."""
     from tengen.training.coach import train as coach
-    from tengen.training.gradients import GradientWork
     from tengen.training.lock import locked
-    from tengen.training.run import arguments_of
-    from tengen.training.shards import SelfPlayWork
     from tengen.training.watch import Watchers
-    from tengen.workers.local import Pool, WorkerDiedError, available_cores, signals_insist
+    from tengen.workers.local import LocalWorkers, available_cores, reraise_swallowed_signals
+    from tengen.workers.tasks import WorkerDiedError
 
     config = run.config
     resuming = command("train", "--resume", run.folder.name)
@@ -133,13 +91,10 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
             f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} goes on", file=sys.stderr
         )
     try:
-        with locked(run.folder), signals_insist(), ExitStack() as stack:
-            processes = workers or available_cores()
-            selfplay = SelfPlayWork(config.game, config.selfplay)
-            gradients = GradientWork(config.game, config.network.name, arguments_of(config))
-            players = stack.enter_context(Pool(selfplay, processes))
-            learners = stack.enter_context(Pool(gradients, min(processes, config.learner.parts)))
-            coach(run, players.run, learners.run, Watchers(*_watchers(run, is_live, stack)))
+        with locked(run.folder), reraise_swallowed_signals(), ExitStack() as stack:
+            run_tasks = stack.enter_context(LocalWorkers(workers or available_cores()))
+            for _ in coach(run, run_tasks, Watchers(*_watchers(run, is_live, stack))):
+                pass
     except KeyboardInterrupt:
         print(
             f"tengen: stopped in generation {max(1, run.generation + 1)}, {resuming} goes on", file=sys.stderr
@@ -171,7 +126,7 @@ def _watchers(run: "Run", is_live: bool, stack: ExitStack) -> "list[Watcher]":
     return watchers
 
 
-def _more(length: "Length") -> list[str]:
+def _more(length: "LengthConfig") -> list[str]:
     """The options for a run that is twice as long."""
     limits = ["--minutes", f"{2 * length.minutes:g}"] if length.minutes else []
     return limits + (["--generations", f"{2 * length.generations}"] if length.generations else [])

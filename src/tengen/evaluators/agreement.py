@@ -30,7 +30,7 @@ class Agreement:
 def agreement(fp32: bytes, int8: bytes, planes: Floats) -> Agreement:
     """Compares two exports on the planes they see [B, C, H, W]."""
     (a, value_a, *_), (b, value_b, *_) = (
-        new_session(data).run(None, {"planes": planes}) for data in (fp32, int8)
+        new_session(data, planes.shape[2:]).run(None, {"planes": planes}) for data in (fp32, int8)
     )
     log_a, log_b = (_log_softmax(logits) for logits in (a, b))
     return Agreement(

@@ -1,15 +1,21 @@
-"""Remembers what an evaluator said of a position, for all trees of a worker.
+"""Remembers what an evaluator said of a position, for one search or one worker.
 
-The table is an array of buckets of four entries; a hash of what the network sees names the bucket.
+An index of buckets of four entries leads to the answers; a hash of what the network sees names the bucket.
 
     hash of the state ── low bits ──►  bucket   | entry | entry | entry | entry |
-                                                key, check, last use → logits, value, plies left
+                                                key, check, last use, row ──►  logits, value, plies left
 
-A new position takes the place of the entry of its bucket that was used longest ago. An entry is found by two
+A new position replaces the entry of its bucket that was used longest ago. An entry is found by two
 independent hashes of 64 bits (hashing.py): a wrong answer has a chance of about 2⁻¹²⁴ per pair of positions.
+
+Both tables grow: the answers are stored in the order they come, and the index doubles when a bucket is full.
+Until then, a bucket stands for 2, 4, 8 … of the final ones, and nothing is replaced. So a cache finds and
+forgets the same positions as one that was allocated whole, and takes only the memory that it uses.
 
 One call: 1. hash and probe: answer the hits, list the distinct misses in order of first appearance;
           2. evaluate the misses;  3. store them;  4. answer the rows that waited for them.
+
+A cache belongs to one thread: searches that share a network each have their own (network.py).
 """
 
 from dataclasses import dataclass
@@ -26,20 +32,12 @@ from tengen.games.game import Game, Mask, State
 Int32s = npt.NDArray[np.int32]
 
 WAYS = 4  # entries in a bucket
-MOST_BYTES = 256 << 20  # of a table: a game with a thousand actions remembers fewer positions
-KEY, CHECK, USED = 0, 1, 2  # columns of the tags
+MOST_BYTES = 256 << 20  # of a cache that is given none: with a thousand actions it remembers fewer positions
+FIRST_ENTRIES, FIRST_ROWS = 1024, 64  # of the index and of the answers, to begin with
+KEY, CHECK, USED, ROW = 0, 1, 2, 3  # columns of the index
+TAG_BYTES = 32  # of an entry of the index
 LAST_ACTION = -2
 NONE = -1
-
-
-@dataclass(frozen=True)
-class Table:
-    """N entries in buckets of WAYS."""
-
-    # [N, 3]: the key, the check, the call that last stored or found the entry (0: there is none). One array,
-    # so that a look at a bucket is one look at memory: a miss takes 180 ns, with three arrays 290.
-    tags: Bits
-    answers: Floats  # [N, A + 2]: the logits, the value, the plies left
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,10 @@ class Rows:
 class CachedEvaluator:
     """Answers as its inner evaluator does, and asks it only once about positions it remembers.
 
-    `capacity` is in positions, rounded up to a multiple of four; MOST_BYTES limits it. The key covers the
-    state except its last action; `sees_last_move` adds that, for networks that see it. Legal actions are
-    taken to follow from the key. The inner evaluator must give plies_left always or never.
+    It remembers at most `capacity` positions (rounded up to a multiple of four; without, as many as fit) in
+    at most `memory` bytes. The key covers the state except its last action; `sees_last_move` adds that, for
+    networks that see it. Legal actions are assumed to follow from the key. The inner evaluator must give
+    plies_left always or never.
 
     If its answer depends on the key alone, not on the rest of the batch, answers are the same, bit for bit,
     with and without the cache, whatever the capacity.
@@ -78,11 +77,12 @@ class CachedEvaluator:
         self,
         evaluator: Evaluator,
         game: Game,
-        capacity: int,
+        capacity: int | None = None,
         canonical: bool = False,
         sees_last_move: bool = False,
+        memory: int = MOST_BYTES,
     ) -> None:
-        if capacity < 1:
+        if capacity is not None and capacity < 1:
             raise UserError(f"a cache has room for 1 position or more, got {capacity}")
         self.requests = 0  # rows asked for
         self.hits = 0  # of these, found in the table
@@ -90,24 +90,31 @@ class CachedEvaluator:
         self._evaluator, self._game = evaluator, game
         group = len(game.symmetries) if canonical else 1
         self._weights, self._last_terms = _hash_tables(game, group, sees_last_move)
-        most = MOST_BYTES // (4 * (game.num_actions + 2) + 24)
-        size = min(-(-capacity // WAYS), most // WAYS) * WAYS
-        self._table = Table(
-            tags=np.zeros((size, 3), np.uint64),
-            answers=np.zeros((size, game.num_actions + 2), np.float32),
-        )
+        buckets = max(1, memory // self.bytes_per_entry // WAYS)
+        self._num_buckets = buckets if capacity is None else min(-(-capacity // WAYS), buckets)  # in the end
+        # uint64[N, 4]: the key, the check, the call that last stored or found the entry (0: it is free), and
+        # the row of its answer. One array, so that a look at a bucket is one look at memory.
+        self._shift = max(0, (self.capacity // FIRST_ENTRIES).bit_length() - 1)
+        self._index = self._new_index()
+        self._answers: Floats = np.zeros((0, game.num_actions + 2), np.float32)  # logits, value, plies left
+        self._num_rows = 0  # of the answers, in use
         self._calls = 0
         self._gives_plies_left = False  # until the inner evaluator does
         self._rows = _new_rows(game, 0)
 
     @property
     def capacity(self) -> int:
-        """In positions."""
-        return len(self._table.tags)
+        """In positions, once it has grown."""
+        return WAYS * self._num_buckets
 
     @property
     def bytes_per_entry(self) -> int:
-        return (self._table.tags.nbytes + self._table.answers.nbytes) // self.capacity
+        return TAG_BYTES + 4 * (self._game.num_actions + 2)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the tables take now."""
+        return self._index.nbytes + self._answers.nbytes
 
     @property
     def hit_rate(self) -> float:
@@ -116,10 +123,11 @@ class CachedEvaluator:
 
     def clear(self) -> None:
         """Forgets every position; the counts go on. What follows is the same as with a new cache."""
-        self._table.tags[:, USED] = 0
+        self._index[:, USED] = 0
+        self._num_rows = 0
 
     def evaluate(self, states: State, legal: Mask) -> Evaluation:
-        count, table, symmetries = len(states), self._table, self._game.symmetries
+        count, symmetries = len(states), self._game.symmetries
         if count > len(self._rows.keys):
             self._rows = _new_rows(self._game, count)
         rows = self._rows
@@ -130,8 +138,10 @@ class CachedEvaluator:
             count,
             self._calls,
             symmetries.actions,
-            table.tags,
-            table.answers,
+            self._index,
+            self._num_buckets,
+            self._shift,
+            self._answers,
             rows.keys,
             rows.checks,
             rows.turns,
@@ -160,18 +170,7 @@ class CachedEvaluator:
             self._gives_plies_left = found.plies_left is not None
             plies_left = found.values if found.plies_left is None else found.plies_left  # or anything: unread
             # 3. store them
-            _store(
-                num_misses,
-                self._calls,
-                rows.first_rows,
-                rows.keys,
-                rows.checks,
-                found.logits,
-                found.values,
-                plies_left,
-                table.tags,
-                table.answers,
-            )
+            self._store(num_misses, found.logits, found.values, plies_left)
             # 4. answer the rows that waited
             _answer(
                 count,
@@ -193,6 +192,43 @@ class CachedEvaluator:
             rows.values[:count],
             rows.plies_left[:count] if self._gives_plies_left else None,
         )
+
+    def _store(self, num_misses: int, logits: Floats, values: Floats, plies_left: Floats) -> None:
+        room = min(self.capacity, self._num_rows + num_misses)
+        if room > len(self._answers):
+            grown = max(room, FIRST_ROWS, len(self._answers) * 3 // 2)
+            # In place where the system can: no moment at which both the old and the new rows are in memory.
+            self._answers.resize((min(self.capacity, grown), self._answers.shape[1]), refcheck=False)
+        stored = 0
+        while True:
+            stored, self._num_rows = _store(
+                stored,
+                num_misses,
+                self._calls,
+                self._num_rows,
+                self._rows.first_rows,
+                self._rows.keys,
+                self._rows.checks,
+                logits,
+                values,
+                plies_left,
+                self._index,
+                self._num_buckets,
+                self._shift,
+                self._answers,
+            )
+            if stored == num_misses:
+                return
+            # A bucket is full. The entries move in the order they came, so that every new bucket is as if it
+            # had always been there; those of one bucket become those of two, so all of them find room.
+            entries = self._index[self._index[:, USED] > 0]
+            self._shift -= 1
+            self._index = self._new_index()
+            _insert(entries[np.argsort(entries[:, ROW])], self._index, self._num_buckets, self._shift)
+
+    def _new_index(self) -> Bits:
+        buckets = ((self._num_buckets - 1) >> self._shift) + 1
+        return np.zeros((WAYS * buckets, 4), np.uint64)
 
 
 def _new_rows(game: Game, count: int) -> Rows:
@@ -239,10 +275,11 @@ def hash_row(states: State, b: int, weights: Bits, last_terms: Bits, k: int) -> 
 
 
 @njit(cache=True, forceinline=True)
-def first_of_bucket(key: np.uint64, num_entries: int) -> int:
-    """Scales the key's low 32 bits to the number of buckets: the lowest of eight keys has small high bits."""
-    bucket = (key & np.uint64(0xFFFFFFFF)) * np.uint64(num_entries // WAYS) >> np.uint64(32)
-    return WAYS * np.int64(bucket)  # type: ignore[return-value]  # Numba's int() would stay unsigned
+def first_of_bucket(key: np.uint64, num_buckets: int, shift: int) -> int:
+    """Scales the key's low 32 bits to the number of buckets: the lowest of eight keys has small high bits.
+    Of a smaller index, a bucket stands for 2^shift of these."""
+    bucket = (key & np.uint64(0xFFFFFFFF)) * np.uint64(num_buckets) >> np.uint64(32)
+    return WAYS * (np.int64(bucket) >> shift)  # type: ignore[return-value]  # Numba's int() stays unsigned
 
 
 @njit(cache=True, nogil=True)
@@ -268,7 +305,9 @@ def _probe(
     count: int,
     now: int,
     actions: Int32s,
-    tags: Bits,
+    index: Bits,
+    num_buckets: int,
+    shift: int,
     answers: Floats,
     row_keys: Bits,
     row_checks: Bits,
@@ -287,25 +326,26 @@ def _probe(
     for b in range(count):
         key, check, turn = row_keys[b], row_checks[b], turns[b]
         # in the table?
-        first = first_of_bucket(key, len(tags))
+        first = first_of_bucket(key, num_buckets, shift)
         entry = NONE
         for way in range(first, first + WAYS):
-            if tags[way, KEY] == key and tags[way, CHECK] == check and tags[way, USED] > 0:
+            if index[way, KEY] == key and index[way, CHECK] == check and index[way, USED] > 0:
                 entry = way
         if entry != NONE:
             hits += 1
             misses[b] = NONE
-            tags[entry, USED] = now
+            index[entry, USED] = now
+            row = np.int64(index[entry, ROW])
             for a in range(num_actions):
-                logits[b, a] = answers[entry, actions[turn, a] if turn > 0 else a]
-            values[b] = answers[entry, num_actions]
-            plies_left[b] = answers[entry, num_actions + 1]
+                logits[b, a] = answers[row, actions[turn, a] if turn > 0 else a]
+            values[b] = answers[row, num_actions]
+            plies_left[b] = answers[row, num_actions + 1]
             continue
         # a miss: the first of its kind in this batch?
         slot = np.int64(key & np.uint64(slots.size - 1))
         while slots[slot] != NONE:
-            row = first_rows[slots[slot]]
-            if row_keys[row] == key and row_checks[row] == check:
+            other = first_rows[slots[slot]]
+            if row_keys[other] == key and row_checks[other] == check:
                 break
             slot = (slot + 1) & (slots.size - 1)
         if slots[slot] == NONE:
@@ -350,31 +390,59 @@ def _collect(
 
 @njit(cache=True, nogil=True)
 def _store(
+    first_miss: int,
     num_misses: int,
     now: int,
+    num_rows: int,
     first_rows: Int32s,
     row_keys: Bits,
     row_checks: Bits,
     new_logits: Floats,
     new_values: Floats,
     new_plies_left: Floats,
-    tags: Bits,
+    index: Bits,
+    num_buckets: int,
+    shift: int,
     answers: Floats,
-) -> None:
-    """Each miss takes the place of what its bucket has not used for the longest time."""
+) -> tuple[int, int]:
+    """Each miss replaces what its bucket has not used for the longest time; returns (next miss, rows in use).
+
+    An index that can still grow replaces nothing: it stops at the first miss whose bucket is full."""
     num_actions = new_logits.shape[1]
-    for m in range(num_misses):
+    for m in range(first_miss, num_misses):
         key = row_keys[first_rows[m]]
-        first = first_of_bucket(key, len(tags))
-        entry = first
-        for way in range(first + 1, first + WAYS):
-            if tags[way, USED] < tags[entry, USED]:
-                entry = way
-        tags[entry, KEY], tags[entry, CHECK], tags[entry, USED] = key, row_checks[first_rows[m]], now
+        entry = _longest_unused(first_of_bucket(key, num_buckets, shift), index)
+        if index[entry, USED] == 0:
+            index[entry, ROW] = num_rows
+            num_rows += 1
+        elif shift > 0:
+            return m, num_rows
+        index[entry, KEY], index[entry, CHECK], index[entry, USED] = key, row_checks[first_rows[m]], now
+        row = np.int64(index[entry, ROW])
         for a in range(num_actions):
-            answers[entry, a] = new_logits[m, a]
-        answers[entry, num_actions] = new_values[m]
-        answers[entry, num_actions + 1] = new_plies_left[m]
+            answers[row, a] = new_logits[m, a]
+        answers[row, num_actions] = new_values[m]
+        answers[row, num_actions + 1] = new_plies_left[m]
+    return num_misses, num_rows
+
+
+@njit(cache=True, nogil=True)
+def _insert(entries: Bits, index: Bits, num_buckets: int, shift: int) -> None:
+    """Copies entries into an empty index that has room for them."""
+    for e in range(len(entries)):
+        entry = _longest_unused(first_of_bucket(entries[e, KEY], num_buckets, shift), index)
+        for column in range(index.shape[1]):
+            index[entry, column] = entries[e, column]
+
+
+@njit(cache=True, forceinline=True)
+def _longest_unused(first: int, index: Bits) -> int:
+    """The entry of a bucket that was used longest ago, or the first free one."""
+    entry = first
+    for way in range(first + 1, first + WAYS):
+        if index[way, USED] < index[entry, USED]:
+            entry = way
+    return entry
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from tengen import files
 from tengen.errors import UserError
-from tengen.evaluators.onnx import NetworkFile
 
 Precision = Literal["fp32", "int8"]
 FILES: dict[str, str] = {"fp32": "net.onnx", "int8": "int8.onnx"}
@@ -22,11 +21,12 @@ class Card:
     network: dict[str, Any]  # name and sizes
     planes: tuple[int, ...]  # which of the game's planes it sees
     generation: int
-    discount: float  # a ply, that its values were learned with
+    discount: float  # per ply, that its values were learned with
     precision: Precision  # which of the two it plays with
     search: Literal["gumbel", "puct"] = "gumbel"  # that it was trained with
     c_scale: float = 0.1  # of Gumbel search
     sees_wins: bool = False  # its search sees a win in one move by the rules
+    any_size: bool = False  # it plays boards of every size: its files leave height and width free
     hashes: dict[str, str] = field(default_factory=dict)  # of each precision's file: SHA-256
     strength: dict[str, Any] = field(default_factory=dict)  # as measured; see training/measure.py
     training: dict[str, Any] = field(default_factory=dict)  # minutes, positions, and every setting of the run
@@ -68,17 +68,17 @@ def _checks(card: Card) -> dict[str, bool]:
         "search": card.search in ("gumbel", "puct"),
         "c_scale": isinstance(card.c_scale, int | float) and 0 < card.c_scale < 1e6,
         "sees_wins": isinstance(card.sees_wins, bool),
+        "any_size": isinstance(card.any_size, bool),
         "hashes": isinstance(card.hashes, dict),
         "strength": isinstance(card.strength, dict),
         "training": isinstance(card.training, dict),
     }
 
 
-def read_network(folder: Path, precision: Precision | None = None) -> NetworkFile:
-    """The network of a folder; UserError if it is not the one that its card describes."""
-    card = read_card(folder)
-    wanted = precision or card.precision
-    data = files.read_bytes(folder / FILES[wanted])
-    if hash_of(data) != card.hashes.get(wanted):
-        raise UserError(f"{folder / FILES[wanted]} is damaged: it is not the file that card.json describes")
-    return NetworkFile(data, card.planes, str(folder / FILES[wanted]))
+def read_onnx(folder: Path, card: Card, precision: Precision) -> bytes:
+    """The network's file; UserError if it is not the one that the card describes."""
+    path = folder / FILES[precision]
+    data = files.read_bytes(path)
+    if hash_of(data) != card.hashes.get(precision):
+        raise UserError(f"{path} is damaged: it is not the file that card.json describes")
+    return data

@@ -21,7 +21,7 @@ class Evaluation:
 
 
 class Evaluator(Protocol):
-    """Anything that judges positions: a network, rollouts, nothing at all."""
+    """Anything that evaluates positions: a network, rollouts, nothing at all."""
 
     def evaluate(self, states: State, legal: Mask) -> Evaluation:
         """states int16[B, S], legal bool[B, A]. The next call may overwrite the arrays this one returns."""

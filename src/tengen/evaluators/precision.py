@@ -1,6 +1,6 @@
 """Which precision a network plays with on this machine: tried once for networks of its size, then remembered.
 
-A network that was trained in int8 elsewhere may meet a processor on which int8 is slow, wrong or deadly.
+A network that was trained in int8 elsewhere may run on a processor where int8 is slow, wrong, or crashes.
 """
 
 import json
@@ -12,7 +12,7 @@ import onnxruntime
 
 from tengen import files, kernel_cache, notices
 from tengen.errors import UserError
-from tengen.evaluators.card import Card, Precision, read_network
+from tengen.evaluators.card import Card, Precision, read_onnx
 from tengen.evaluators.probe import probe
 from tengen.evaluators.samples import random_planes
 from tengen.games.game import Game
@@ -21,7 +21,9 @@ POSITIONS = 256  # to try it on
 
 
 def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = None) -> Precision:
-    """int8 if the card says so and a probe agrees, else fp32. `memory`: a file of what was found before."""
+    """int8 if the card says so and a probe agrees, else fp32.
+
+    game: the one it was trained for. memory: a file of what was found before."""
     if card.precision == "fp32":
         return "fp32"
     memory = memory or kernel_cache.parent_folder() / "precision.json"
@@ -31,7 +33,7 @@ def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = N
     )
     if known.get(key) not in ("int8", "fp32"):
         planes = np.ascontiguousarray(random_planes(game, POSITIONS)[:, card.planes])
-        fp32, int8 = (read_network(folder, precision).data for precision in ("fp32", "int8"))
+        fp32, int8 = (read_onnx(folder, card, precision) for precision in ("fp32", "int8"))
         found = probe(fp32, int8, planes)
         if not found.is_conclusive:  # this game is played in fp32; the next one asks again
             return "fp32"

@@ -144,7 +144,7 @@ def measure(folder: Path) -> dict[str, float]:
 def _rates(fp32: bytes, int8: bytes, planes: Floats) -> list[float]:
     """Evaluations a second of processor time of both, by turns; the fastest round of many counts."""
     batch = np.resize(planes, (BATCH, *planes.shape[1:]))  # again from the first, if they are fewer
-    sessions = new_session(fp32), new_session(int8)
+    sessions = [new_session(data, planes.shape[2:]) for data in (fp32, int8)]
     seconds: tuple[list[float], list[float]] = ([], [])
     for session in sessions:
         session.run(None, {"planes": batch})  # the first run sets up

@@ -10,13 +10,16 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import NoReturn
 
 from numba.core.errors import NumbaError
 
-from tengen import compiling, kernel_files  # noqa: F401  (both must know Numba before it sees a kernel)
+from tengen import compiling, files, kernel_files  # noqa: F401  (compiling must know Numba before a kernel)
 from tengen.errors import UserError
 from tengen.games import connect4, hex, mnk, othello
 from tengen.games.game import Game
@@ -54,7 +57,7 @@ FAMILIES: dict[str, Callable[..., Game]] = {
 }
 
 UNKNOWN = ": tengen games lists them; a game of your own needs its file, tengen --games FILE …"
-LOADED_FILES: list[Path] = []  # by load_file: another process loads them too, to know the same games
+LOADED_FILES: "list[GameSource]" = []  # by load_file: they travel to workers, which know the same games then
 
 
 def names() -> list[str]:
@@ -86,36 +89,68 @@ def find(spec: str) -> Game:
     return make(name=spec.strip(), **settings)
 
 
+@dataclass(frozen=True)
+class GameSource:
+    """A Python file with games, as a value: it can be loaded where the file is not."""
+
+    path: str  # absolute, for messages and for Numba's cache
+    text: bytes
+
+
 def load_file(path: Path | str) -> list[str]:
     """Registers the games that a Python file defines at its top level; returns their names."""
     file = Path(path)
     if not file.is_file():
         raise UserError(f"no such game file: {file}")
-    # Numba finds the module of a kernel it has kept by its name, in this process and in later ones.
-    name = f"tengen_game_{file.stem}_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]}"
-    module_spec = importlib.util.spec_from_file_location(name, file)
-    if module_spec is None or module_spec.loader is None:
+    if file.suffix != ".py":
         raise UserError(f"{file} is not a Python file")
-    module = sys.modules.get(name) or importlib.util.module_from_spec(module_spec)
+    known = {source.path: source for source in LOADED_FILES}
+    return load_source(known.get(str(file.resolve())) or _read_source(file), shown=str(file))
+
+
+def load_source(source: GameSource, shown: str = "") -> list[str]:
+    """The same, of a file that is here or elsewhere; `shown` is what messages call it."""
+    shown = shown or source.path
+    # Numba finds the module of a kernel it has kept by its name, in this process and in later ones.
+    name = f"tengen_game_{Path(source.path).stem}_{hashlib.sha256(source.path.encode()).hexdigest()[:8]}"
     if name not in sys.modules:  # not loaded before
-        sys.modules[name] = module
+        loader = _TextLoader(name, source)
+        module_spec = importlib.util.spec_from_file_location(name, source.path, loader=loader)
+        assert module_spec is not None
+        sys.modules[name] = importlib.util.module_from_spec(module_spec)
+        kernel_files.TEXTS[source.path] = source.text
         try:
-            module_spec.loader.exec_module(module)
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # whatever the user's file raises is theirs to see
-            del sys.modules[name]
+            loader.exec_module(sys.modules[name])
+        except (Exception, SystemExit) as error:  # whatever the user's file raises is theirs to see
+            del sys.modules[name], kernel_files.TEXTS[source.path]
             kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-            raise UserError(f"{file}{_line_of(error, file)}: {kind}{error}") from error
-    found = [value for value in vars(module).values() if isinstance(value, Game)]
+            raise UserError(f"{shown}{_line_of(error, source.path)}: {kind}{error}") from error
+    found = [value for value in vars(sys.modules[name]).values() if isinstance(value, Game)]
     if not found:
-        raise UserError(f"{file} defines no game: expected a Game at its top level, as in examples/")
+        raise UserError(f"{shown} defines no game: expected a Game at its top level, as in examples/")
     for game in found:
         register(game)
-    if file.resolve() not in LOADED_FILES:
-        LOADED_FILES.append(file.resolve())
+    if source.path not in {known.path for known in LOADED_FILES}:
+        LOADED_FILES.append(source)
     return [game.name for game in found]
+
+
+class _TextLoader(SourceFileLoader):
+    """Imports a module from a text that is known already, as if it came from its file."""
+
+    def __init__(self, name: str, source: GameSource) -> None:
+        super().__init__(name, source.path)
+        self._text = source.text
+
+    def get_data(self, path: str) -> bytes:
+        return self._text
+
+    def path_stats(self, path: str) -> NoReturn:
+        raise OSError("a text has no compiled version on the disk")
+
+
+def _read_source(file: Path) -> GameSource:
+    return GameSource(str(file.resolve()), files.read_bytes(file))
 
 
 def register(game: Game) -> None:
@@ -128,20 +163,20 @@ def register(game: Game) -> None:
 
 def mistake_in_rules(error: Exception) -> str | None:
     """What is wrong in a file given to load_file, in one line, if an error comes from there; else None."""
-    for file in LOADED_FILES:
-        if where := _line_of(error, file):
-            return f"{file}{where}: {type(error).__name__}: {error}"
+    for source in LOADED_FILES:
+        if where := _line_of(error, source.path):
+            return f"{source.path}{where}: {type(error).__name__}: {error}"
     if isinstance(error, NumbaError) and LOADED_FILES:
-        files = ", ".join(str(file) for file in LOADED_FILES)
-        return f"{files}: rules that Numba cannot compile: {essence(str(error)) or type(error).__name__}"
+        paths = ", ".join(source.path for source in LOADED_FILES)
+        return f"{paths}: rules that Numba cannot compile: {essence(str(error)) or type(error).__name__}"
     return None
 
 
-def _line_of(error: BaseException, file: Path) -> str:
+def _line_of(error: BaseException, path: str) -> str:
     """` line 12`: where in a file an error arose."""
     if isinstance(error, SyntaxError):
         return f" line {error.lineno}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     return f" line {frames[-1].lineno}" if frames else ""
 
 

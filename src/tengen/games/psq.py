@@ -19,6 +19,7 @@ import re
 from tengen import games
 from tengen.errors import UserError
 from tengen.games import mnk
+from tengen.games.facts import Facts
 from tengen.games.position import Position
 from tengen.games.reading import at_line, check_size, five_in_a_row, play, rule_named, shown, split_lines
 
@@ -30,24 +31,23 @@ OUTCOME = re.compile(r"\s*(-?[0-9])\s*,(.*)")
 WINNERS = {"1-0": "1", "0-1": "2", "1/2": "0", "*": "-1"}
 
 
-def render(position: Position, facts: dict[str, str]) -> str:
-    """A game and its facts (first, second, result, date, comment) as a file."""
-    game = position.game
+def render(position: Position, facts: Facts) -> str:
+    """The moves that led to a position and the facts of the game as a file."""
+    game, said = position.game, facts.to_dict()
     if not mnk.is_five_in_a_row(game):
         raise UserError(f"psq is for five in a row, not for {game.name}: use text")
-    players = [facts["first"], facts["second"]]
-    for player in players:
+    for player in facts.players:
         if MOVE.fullmatch(player):
             raise UserError(f"a psq file cannot hold a player named '{player}': it reads as a move")
     moves = [f"{cell % game.cols + 1},{cell // game.cols + 1},0" for cell in position.actions]
-    outcome = f"{WINNERS[facts['result']]},{game.name}"
-    others = [f"{key}: {facts[key]}" for key in ("date", "comment") if facts[key]]
+    outcome = f"{WINNERS[facts.result]},{game.name}"
+    others = [f"{key}: {said[key]}" for key in ("date", "comment") if said[key]]
     header = f"Piskvorky {game.cols}x{game.rows}, 11:11, 0"
-    return "\n".join([header, *moves, *players, "-1", outcome, *others]) + "\n"
+    return "\n".join([header, *moves, *facts.players, "-1", outcome, *others]) + "\n"
 
 
-def parse(text: str, game: str | None = None) -> tuple[Position, dict[str, str]]:
-    """The game and the facts of a file."""
+def parse(text: str, game: str | None = None) -> tuple[Position, Facts]:
+    """The position after the last move of a file, and the facts of the game."""
     lines = split_lines(text.rstrip())
     rows, cols, second_starts = _header(lines[0])
     moves: dict[int, tuple[int, int]] = {}  # line: x, y
@@ -79,7 +79,7 @@ def parse(text: str, game: str | None = None) -> tuple[Position, dict[str, str]]
     facts["first"], facts["second"] = players[::-1] if second_starts else players
     # The referee's winner is an engine, not a colour: where the board does not tell, we do not know.
     facts["result"] = {code: result for result, code in WINNERS.items()}.get(winner, "") if is_ours else ""
-    return position, facts
+    return position, Facts.from_dict(facts)
 
 
 def _header(line: str) -> tuple[int, int, bool]:

@@ -1,35 +1,39 @@
-"""Game records, written and read back exactly: SGF (sgf.py), piskvork's psq (psq.py), text for every game.
+"""Game records, written and read back exactly: SGF (sgf.py), piskvork's psq (psq.py), text (move_text.py).
 
     >>> record = Record("gomoku15", ("h8", "i9"), players=("Ann", "Bob"))
     >>> from_sgf(to_sgf(record)) == record
     True
 
-Files of other programs are read too: the first game, its main line, from the start of the game. `game=`
-says which game it is where the file does not. Whatever is wrong with a file is a UserError with the line:
+A Record is an immutable game from its start: the main line and the facts. Variations (variations.py) are a
+game with variations, comments and perhaps a first position set up by hand. SGF keeps all of it, psq and text
+keep only the line that was played. Both come from the same readers and go to the same writers:
+
+    variations, note = read_variations("game.sgf")     # the note says what could not be kept
+    note = write_variations(variations, "game.txt")    # "left out: 2 variations; .sgf keeps all of it"
+
+Files of other programs are read too: the first game of a file. `game=` says which game it is where the file
+does not. Whatever is wrong with a file is a UserError with the line:
 
     game.sgf line 3: illegal move 'h8' in gomoku15: there is a stone already
-
-Text is for every game and for people:
-
-    # tengen connect4
-    first: Ann
-    result: *
-    4 4 3 5            run together, 4435, is read too
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from tengen import files, games
 from tengen.errors import UserError
-from tengen.games import psq, sgf
+from tengen.games import mnk, move_text, othello, psq, sgf
+from tengen.games.facts import RESULTS, Facts, check_result, result_on_board
 from tengen.games.position import Position
-from tengen.games.reading import at_line, play, shown, split_lines
-from tengen.games.spec import did_you_mean
+from tengen.games.variations import Variations
 
-RESULTS = ("1-0", "0-1", "1/2", "*")  # the first player wins, the second, a draw, not finished or not known
-FACTS = ("first", "second", "result", "date", "comment")
+__all__ = [
+    "RESULTS", "Record", "from_psq", "from_sgf", "from_text", "parse_variations", "read", "read_variations",
+    "render_variations", "to_psq", "to_sgf", "to_text", "write", "write_variations",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,21 +49,13 @@ class Record:
 
     def __post_init__(self) -> None:
         position = self.position()
-        on_board = _result(position)
+        on_board = result_on_board(position)
         result = self.result or on_board
-        if result not in RESULTS:
-            raise UserError(f"a result is one of {', '.join(RESULTS)}, got '{shown(result)}'")
+        check_result(result)
         if position.is_over and result != on_board:
             raise UserError(f"the result is {result}, but on the board: {position.outcome}")
-        first, second = self.players
-        tidy = {
-            "game": position.game.name,
-            "moves": tuple(position.moves),
-            "players": (_one_line(first), _one_line(second)),
-            "result": result,
-            "date": _one_line(self.date),
-            "comment": _one_line(self.comment),
-        }
+        facts = Facts(self.players, result, self.date, self.comment)
+        tidy = {"game": position.game.name, "moves": tuple(position.moves), **vars(facts)}
         for name, value in tidy.items():
             object.__setattr__(self, name, value)
 
@@ -82,113 +78,136 @@ class Record:
         """Where the game stands after the last move."""
         return Position.from_moves(self.game, self.moves)
 
+    @property
+    def facts(self) -> Facts:
+        return Facts(self.players, self.result, self.date, self.comment)
+
+    def variations(self) -> Variations:
+        """The same game, ready for variations and comments."""
+        return Variations.from_position(self.position(), self.facts)
+
+
+# Files.
+
 
 def write(record: Record, path: Path | str) -> None:
     """Writes a file; its ending chooses the form: .sgf, .psq, anything else is text."""
-    file = Path(path)
-    text = {".sgf": to_sgf, ".psq": to_psq}.get(file.suffix.lower(), to_text)(record)
-    files.write_text(file, text)
+    write_variations(record.variations(), path)
 
 
 def read(path: Path | str, game: str | None = None) -> Record:
-    """Reads a file; its ending says the form. `game` says which game it is, where the file does not."""
-    file = Path(path)
-    if game is not None:
-        games.find(game)  # a mistake here is not the file's
-    data = files.read_bytes(file)
-    from_form = {".sgf": from_sgf, ".psq": from_psq}.get(file.suffix.lower(), from_text)
-    try:
-        return from_form(_decode(data), game)
-    except ValueError as error:
-        between = " " if str(error).startswith("line ") else ": "
-        raise UserError(f"{file.name}{between}{error}") from None
+    """Reads the main line of a file; its ending says the form. `game` is for files that do not say theirs."""
+    readers = {".sgf": from_sgf, ".psq": from_psq}
+    return _read(path, game, lambda text, form: readers.get(form, from_text)(text, game))
+
+
+def write_variations(variations: Variations, path: Path | str, end: int | None = None) -> str:
+    """Writes a file like `write`, and returns a note of what that form cannot keep, empty if nothing.
+
+    `end` is the last node of the game for psq and text; without it, the end of the main line."""
+    text, note = render_variations(variations, Path(path).suffix, end)
+    files.write_text(path, text)
+    return note
+
+
+def read_variations(path: Path | str, game: str | None = None) -> tuple[Variations, str]:
+    """Reads a file like `read`, with its variations and comments, and a note of what was left out."""
+    return _read(path, game, lambda text, form: _parse(text, form, game))
+
+
+def render_variations(variations: Variations, form: str, end: int | None = None) -> tuple[str, str]:
+    """The text of a file in a form (".sgf", ".psq", ".txt"), and a note: what write_variations writes."""
+    if form.lower() == ".sgf":
+        return sgf.render(variations), ""
+    end = variations.main_line()[-1].id if end is None else end
+    record = _record(variations, end)
+    render = to_psq if form.lower() == ".psq" else to_text
+    return render(record), _left_out(variations, end)
+
+
+def parse_variations(data: bytes, form: str, game: str | None = None) -> tuple[Variations, str]:
+    """What read_variations makes of a file with this content."""
+    return _parse(_decode(data), form.lower(), game)
+
+
+# Records as text of a form.
 
 
 def to_sgf(record: Record) -> str:
     """The record as SGF, for five in a row (all of the m,n,k family) and Othello."""
-    return sgf.render(record.position(), _facts(record))
+    return sgf.render(record.variations())
 
 
 def from_sgf(text: str, game: str | None = None) -> Record:
-    """The record that an SGF holds; of several games the first, without its variations."""
-    return _record(*sgf.parse(text, game))
+    """The record that an SGF holds: the main line of its first game."""
+    return _record(sgf.parse_main_line(text, game))
 
 
 def to_psq(record: Record) -> str:
     """The record as a psq file, for five in a row."""
-    return psq.render(record.position(), _facts(record))
+    return psq.render(record.position(), record.facts)
 
 
 def from_psq(text: str, game: str | None = None) -> Record:
     """The record that a psq file holds."""
-    return _record(*psq.parse(text, game))
+    return _record(_parse(text, ".psq", game)[0])
 
 
 def to_text(record: Record) -> str:
     """The record as text, for every game."""
-    facts = [f"{key}: {value}" for key, value in _facts(record).items() if value]
-    moves = [" ".join(record.moves[i : i + 10]) for i in range(0, len(record.moves), 10)]
-    return "\n".join([f"# tengen {record.game}", *facts, *moves]) + "\n"
+    return move_text.render(record.position(), record.facts)
 
 
 def from_text(text: str, game: str | None = None) -> Record:
     """The record that a text holds; a bare list of moves needs `game`."""
-    game_line = 1
-    facts: dict[str, str] = {}
-    move_lines: dict[int, str] = {}
-    for number, line in enumerate(split_lines(text), start=1):
-        header = re.fullmatch(r"\s*#\s*tengen\s+(.+)", line)
-        fact = re.fullmatch(r"\s*([A-Za-z]+)\s*:(.*)", line)
-        if header and game is None:
-            game, game_line = header[1], number
-        elif fact:
-            with at_line(number):
-                facts[fact[1]] = _checked_fact(fact[1], fact[2].strip())
-        elif line.strip() and not line.lstrip().startswith("#"):
-            move_lines[number] = line
-    if game is None:
-        number = min(move_lines, default=1)
-        got = shown(move_lines.get(number, text))
-        raise UserError(f"line {number}: expected '# tengen GAME' before the moves, got '{got}'")
-    with at_line(game_line):
-        position = Position.start(game)
-    for number, line in move_lines.items():
-        with at_line(number):
-            for move in position.game.moves.split(line):
-                position = play(position, move)
-    return _record(position, facts)
+    return _record(_parse(text, ".txt", game)[0])
 
 
-def _facts(record: Record) -> dict[str, str]:
-    values = (*record.players, record.result, record.date, record.comment)
-    return dict(zip(FACTS, values, strict=True))
+def _parse(text: str, form: str, game: str | None) -> tuple[Variations, str]:
+    if form == ".sgf":
+        variations, note = sgf.parse(text, game)
+    else:
+        position, facts = (psq.parse if form == ".psq" else move_text.parse)(text, game)
+        variations, note = Variations.from_position(position, facts), ""
+    return variations, note
 
 
-def _record(position: Position, facts: dict[str, str]) -> Record:
-    """The record of a game as read. A finished board says who won, whatever the file says: some are wrong."""
-    first, second, result, date, comment = (facts.get(key, "") for key in FACTS)
-    return Record.from_position(position, (first, second), "" if position.is_over else result, date, comment)
+def _record(variations: Variations, end: int | None = None) -> Record:
+    """The game up to a node, or the main line. A finished board says who won: some files are wrong."""
+    end = variations.main_line()[-1].id if end is None else end
+    position, facts = variations[end].position, variations.facts
+    result = "" if position.is_over else facts.result
+    return Record.from_position(position, facts.players, result, facts.date, facts.comment)
 
 
-def _result(position: Position) -> str:
-    if not position.is_over:
-        return "*"
-    return "1/2" if position.winner is None else ("1-0", "0-1")[position.winner - 1]
+def _left_out(variations: Variations, end: int) -> str:
+    """What of a game is lost in a form that keeps one line of moves only."""
+    kept = {node.id for node in variations.path(end)}
+    num_variations = sum(node.id not in kept and node.parent in kept for node in variations)
+    num_comments = sum(bool(node.comment) for node in variations)
+    num_evaluations = sum(node.value is not None or bool(node.judgement) for node in variations)
+    counts = {"variation": num_variations, "comment": num_comments, "evaluation": num_evaluations}
+    lost = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]
+    if not lost:
+        return ""
+    keeps = variations[end].position.game.play in (mnk.play, othello.play)
+    return f"left out: {', '.join(lost)}" + ("; .sgf keeps all of it" if keeps else "")
 
 
-def _one_line(text: str) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise UserError(f"this cannot be written as text: {text!r}")
-    return " ".join(text.split())
+Read = TypeVar("Read")
 
 
-def _checked_fact(key: str, value: str) -> str:
-    if key not in FACTS:
-        hint = did_you_mean(key, FACTS) or f": known are {', '.join(FACTS)}"
-        raise UserError(f"unknown key {shown(key)}{hint}")
-    if key == "result" and value not in RESULTS:
-        raise UserError(f"a result is one of {', '.join(RESULTS)}, got '{shown(value)}'")
-    return value
+def _read(path: Path | str, game: str | None, parse: Callable[[str, str], Read]) -> Read:
+    """Reads a file and gives errors its name."""
+    file = Path(path)
+    if game is not None:
+        games.find(game)  # a mistake here is not the file's
+    data = files.read_bytes(file)
+    try:
+        return parse(_decode(data), file.suffix.lower())
+    except ValueError as error:
+        between = " " if str(error).startswith("line ") else ": "
+        raise UserError(f"{file.name}{between}{error}") from None
 
 
 def _decode(data: bytes) -> str:

@@ -41,9 +41,10 @@ def rehearse(name: str, num_positions: int, seed: int, patience: float = PATIENC
     with tempfile.TemporaryDirectory() as folder:
         note = Path(folder, NOTE)
         note.touch()
+        paths = [source.path for source in games.LOADED_FILES]
         settings = [str(note), name, str(num_positions), str(seed), str(patience)]
         child = subprocess.run(
-            [sys.executable, "-P", "-m", "tengen.games.rehearsal", *settings, *map(str, games.LOADED_FILES)],
+            [sys.executable, "-P", "-m", "tengen.games.rehearsal", *settings, *paths],
             env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
             capture_output=True,
             text=True,

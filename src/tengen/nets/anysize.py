@@ -2,7 +2,7 @@
 
 Nothing in it knows the size: the policy is made of convolutions (policy.py), and what concerns the whole
 board (how full it is, a fight far away) reaches every cell by global pooling: means and maxima over the
-board, added to each cell.
+board, added to each cell. So its export plays every size too, except for two kinds of actions (policy.py).
 The first convolution reaches three cells, so that a row of five along an edge is seen at once.
 """
 
@@ -48,6 +48,7 @@ class AnySize(Net):
             )
         )
         self.policy = policy_head(channels, game)
+        self.fits_any_size = self.policy.fits_any_size
         numbers = 4 if self.is_wdl else 2  # the value, or three chances; and the plies left
         self.value = nn.Sequential(nn.Linear(2 * channels, 64), nn.ReLU(), nn.Linear(64, numbers))
 

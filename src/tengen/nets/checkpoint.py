@@ -14,8 +14,11 @@ from torch import Tensor
 
 from tengen import files, games, nets, sealed
 from tengen.errors import UserError
-from tengen.evaluators.card import read_card
+from tengen.evaluators.card import Card, read_card
 from tengen.nets.net import Net
+
+ADVICE = "put a copy back if you have one"
+UNNAMED = Path("the weights")
 
 
 def load_net(folder: Path) -> Net:
@@ -23,31 +26,39 @@ def load_net(folder: Path) -> Net:
     card, path = read_card(folder), folder / "weights.safetensors"
     if not path.is_file():
         raise UserError(f"no weights in {folder}: a run keeps those of its newest and of its champion")
+    return net_of(card, files.read_bytes(path), path)
+
+
+def net_of(card: Card, weights: bytes, path: Path = UNNAMED) -> Net:
+    """The network that plays, the average, from its card and its weights; the path is for messages."""
     settings = dict(card.network)
     net = nets.make(settings.pop("name", ""), games.find(card.game), settings)
     try:
         # "module": PyTorch's AveragedModel has it there, beside a count of its own
-        net.load_state_dict(without_prefix("average.module", load_tensors(path)))
+        net.load_state_dict(without_prefix("average.module", tensors_of(weights, path)))
     except RuntimeError:
         raise UserError(f"{path} is not of the network that its card describes: {card.network}") from None
     return net.eval()
 
 
-def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
-    """A file that is there whole or not at all, with its hash in the header."""
+def to_bytes(tensors: dict[str, Tensor]) -> bytes:
+    """As a file of safetensors, with its hash in the header."""
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    data = safetensors.torch.save(whole, {"sha256": sealed.BLANK})
-    files.write_bytes(path, sealed.seal(data))
+    return sealed.seal(safetensors.torch.save(whole, {"sha256": sealed.BLANK}))
 
 
-def load_tensors(path: Path, advice: str = "put a copy back if you have one") -> dict[str, Tensor]:
-    """UserError if the file is damaged; it ends with the advice."""
-    data = files.read_bytes(path)
-    sealed.check(path, data, advice)
+def load_tensors(path: Path) -> dict[str, Tensor]:
+    """UserError if the file is damaged."""
+    return tensors_of(files.read_bytes(path), path)
+
+
+def tensors_of(data: bytes, path: Path = UNNAMED) -> dict[str, Tensor]:
+    """What to_bytes made a file of; the path is for messages."""
+    sealed.check(path, data, ADVICE)
     try:
         return safetensors.torch.load(data)
     except safetensors.SafetensorError as error:
-        raise UserError(f"{path} is damaged ({error}): {advice}") from None
+        raise UserError(f"{path} is damaged ({error}): {ADVICE}") from None
 
 
 def with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

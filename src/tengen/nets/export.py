@@ -18,7 +18,7 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
-from tengen.evaluators.session import new_session
+from tengen.evaluators.session import HEIGHT, WIDTH, new_session
 from tengen.games.game import Planes
 from tengen.nets.net import Net
 
@@ -31,12 +31,18 @@ class ExportError(RuntimeError):
 
 
 def to_onnx(net: Net, planes: Planes) -> bytes:
-    """The network as ONNX, compared with itself on some planes [B, C, H, W] of real positions."""
+    """The network as ONNX, compared with itself on some planes [B, C, H, W] of real positions.
+
+    If no layer of it knows the board's size, height and width are left free (evaluators/session.py), and it
+    is compared on a larger board too."""
     folded = _without_batch_norm(net)
     sample = torch.from_numpy(np.ascontiguousarray(planes[:, net.planes]))
-    with torch.inference_mode():
-        expected = [part for part in folded(sample)[: len(OUTPUTS)] if part is not None]
+    expected = _answers(folded, sample)
     names = OUTPUTS[: len(expected)]
+    axes = {name: {0: "batch"} for name in ("planes", *names)}
+    if net.fits_any_size:
+        axes["planes"] |= {2: HEIGHT, 3: WIDTH}
+        axes["logits"] |= {1: "actions"}
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter(
             "ignore"
@@ -49,17 +55,31 @@ def to_onnx(net: Net, planes: Planes) -> bytes:
             dynamo=False,
             input_names=["planes"],
             output_names=list(names),
-            dynamic_axes={name: {0: "batch"} for name in ("planes", *names)},
+            dynamic_axes=axes,
             opset_version=17,
         )
         data = _without_sharing(file.read_bytes())
-    got = new_session(data).run(None, {"planes": sample.numpy()})
-    for name, want, have in zip(names, expected, got, strict=True):
+    _compare(data, sample, expected)
+    if net.fits_any_size:
+        larger = nn.functional.pad(sample, (1, 2, 2, 1))  # empty cells around the board
+        _compare(data, larger, _answers(folded, larger))
+    return data
+
+
+def _answers(net: Net, planes: Tensor) -> list[Tensor]:
+    """What the network says, those of OUTPUTS that it has."""
+    with torch.inference_mode():
+        return [part for part in net(planes)[: len(OUTPUTS)] if part is not None]
+
+
+def _compare(data: bytes, planes: Tensor, expected: list[Tensor]) -> None:
+    """ExportError if the export does not say what is expected."""
+    got = new_session(data, planes.shape[2:]).run(None, {"planes": planes.numpy()})
+    for name, want, have in zip(OUTPUTS, expected, got, strict=False):
         difference = float(np.abs(want.numpy() - have).max())
         scale = max(1.0, float(want.abs().max()))
         if not difference <= LARGEST_DIFFERENCE * scale:
             raise ExportError(f"{name} of the ONNX export differs from the network by {difference:.2g}")
-    return data
 
 
 def _without_sharing(data: bytes) -> bytes:

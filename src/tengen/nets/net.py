@@ -1,6 +1,6 @@
 """The interface: planes in; logits of all actions, a value, and perhaps the plies left, out.
 
-Every network is for one game and one board size, but anysize's weights fit any size. A value is from -1
+Every network is made for one game and one board size, but anysize's weights fit any size. A value is from -1
 (lost) to 1 (won) for the player to move, as everywhere.
 """
 
@@ -27,6 +27,7 @@ class Net(nn.Module):
 
     needs: ClassVar[tuple[str, ...]] = ()  # names of planes without which it cannot be
     planes: tuple[int, ...]  # which of the game's planes it sees, in this order
+    fits_any_size: bool = False  # no layer of it knows the board's size: its export plays every size
 
     def __init__(self, game: Game) -> None:
         super().__init__()

@@ -3,7 +3,8 @@
     cells     a number for every cell
     columns   a number for every column, of means and maxima over it
     kinds     a plane for every kind of move: a number for every cell and kind
-    pairs     from · to, products of what the two cells say: a number for every pair of cells
+    pairs     from · to, products of what the two cells say: a number for every pair of cells; its weights fit
+              every size, but its angles are made for one, so its export does not
     general   a layer from the whole board to all actions; its weights fit one board size alone
 
 Where there is one more action than that, it is a pass, seen by the whole board. Every head takes what the
@@ -13,6 +14,7 @@ trunk says of each cell [B, C, H, W] and of the whole board [B, 2C], and gives l
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +26,7 @@ PAIR_FEATURES = 64  # of a cell, as the beginning or the end of a move
 LONGEST_WAVE = 32.0  # cells: further than any board is wide
 
 
-def policy_head(channels: int, game: Game) -> nn.Module:
+def policy_head(channels: int, game: Game) -> "Head":
     """The head for the actions of a game."""
     num_cells = game.rows * game.cols
     num_moves = {
@@ -36,7 +38,7 @@ def policy_head(channels: int, game: Game) -> nn.Module:
     }[game.action_kind]
     has_pass = game.num_actions == num_moves + 1
     assert has_pass or game.num_actions == num_moves, f"{game.num_actions} actions are no {game.action_kind}"
-    heads: dict[str, Callable[[int, Game, bool], nn.Module]] = {
+    heads: dict[str, Callable[[int, Game, bool], Head]] = {
         "cells": Planes,
         "columns": Columns,
         "kinds": Planes,
@@ -48,6 +50,8 @@ def policy_head(channels: int, game: Game) -> nn.Module:
 
 class Head(nn.Module):
     """What the heads share: a few features of each cell, and the pass."""
+
+    fits_any_size: ClassVar[bool] = True  # as it is exported
 
     def __init__(self, channels: int, game: Game, has_pass: bool) -> None:
         super().__init__()
@@ -97,6 +101,8 @@ class Columns(Head):
 class Pairs(Head):
     """Each cell says something of itself as the beginning and as the end of a move."""
 
+    fits_any_size = False
+
     def add_out(self, game: Game) -> None:
         self.out = nn.Conv2d(self.hidden, 2 * PAIR_FEATURES, 1)
         self.products = PairProducts(game.rows, game.cols)
@@ -107,7 +113,7 @@ class Pairs(Head):
 
 
 class PairProducts(nn.Module):
-    """logits[from, to] = q(from) · k(to) / √d, so that a pair is judged by both its cells.
+    """logits[from, to] = q(from) · k(to) / √d, so that both its cells count for a pair.
 
     Features are turned by angles that grow along the board (rotary embeddings: Su et al. 2021): the product
     then depends on how far the move goes and where to, alike on the whole board and on boards of any size.
@@ -137,6 +143,8 @@ class PairProducts(nn.Module):
 
 class General(Head):
     """From what all cells say to all actions."""
+
+    fits_any_size = False
 
     def add_out(self, game: Game) -> None:
         self.out = nn.Linear(self.hidden * game.rows * game.cols, game.num_actions)

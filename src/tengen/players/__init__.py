@@ -2,9 +2,11 @@
 
 import inspect
 import math
+from collections.abc import Callable
 from importlib import import_module
 
 from tengen.errors import UserError
+from tengen.evaluators.zoo import nearest
 from tengen.games.game import Game
 from tengen.games.spec import did_you_mean, parse_spec
 from tengen.players.player import Player
@@ -30,9 +32,10 @@ RANGES = {
     "c": (-1_000, 1_000),
     "rollouts": (1, 10_000),
     "leaves": (1, 256),
-    "table_mib": (1, 1_000_000),
     "memory": (0, 1_000_000),
 }
+
+RENAMED = {"table_mib": "memory"}  # settings that had another name before
 
 
 def names() -> list[str]:
@@ -66,10 +69,25 @@ def find(spec: str, game: Game) -> Player:
     for key, text in parsed.settings.items():
         if key not in parameters:
             takes = f"it takes {', '.join(parameters)}" if parameters else "it takes none"
-            hint = did_you_mean(key, parameters) or ": " + takes
+            renamed = f": it is called {RENAMED[key]} now" if RENAMED.get(key) in parameters else ""
+            hint = renamed or did_you_mean(key, parameters) or ": " + takes
             raise UserError(f"player '{name}' has no setting '{key}'{hint}")
         settings[key] = _value(name, key, text, parameters[key].annotation)
-    return kind(game, **settings)
+    make: Callable[..., Player] = kind
+    return make(game, **settings)
+
+
+def opponent(game: Game) -> str:
+    """The spec of who plays a game for those who name nobody: the nearest bundled network, else uct."""
+    found = nearest(game)
+    return f"zero:zoo/{found.name}" if found else "uct:seconds=1"
+
+
+def analyst(game: Game) -> str:
+    """The spec of who analyses a game for those who name nobody: the same, always by a search that shows
+    every move it looked at."""
+    found = nearest(game)
+    return f"zero:zoo/{found.name}:search=puct" if found else "uct"
 
 
 def _class(name: str) -> type[Player]:

@@ -1,6 +1,5 @@
-"""Generation 3: alpha-beta search on patterns, to a depth or for a time."""
+"""Generation 3: alpha-beta search on patterns, to a depth, for a number of nodes or for a time."""
 
-import math
 import time
 
 import numpy as np
@@ -8,85 +7,129 @@ import numpy as np
 from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
+from tengen.players.decision import snapshot_of
 from tengen.players.fours import Fours
 from tengen.players.greedy import best_point
-from tengen.players.player import Choice, Player
+from tengen.players.limit import Limit
+from tengen.players.player import Choice, Player, Thinking
+from tengen.search.snapshot import Snapshot
 from tengen.search.tree import memory_of_machine
 from tengen.tactics import alphabeta
-from tengen.tactics.evaluation import SURE, evaluate_board, find_point, squash
+from tengen.tactics.evaluation import evaluate_board, find_point, plies_to_end, squash
 from tengen.tactics.lines import WINS, check_plays, new_lines, set_up
 
-NODES_A_LOOK = 20_000  # between two looks at the clock: some 5 ms
-BYTES_AN_ENTRY = 16
+NODES_PER_SLICE = 10_000  # some 3 ms
+MOST_NODES = 2**62
+BYTES_PER_ENTRY = 16
+DEPTH = 6  # plies, of moves without a limit
 
 
 class AlphaBeta(Player):
     """Deepens ply by ply; remembers positions through a game."""
 
-    summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, vcf, table_mib=16)"
+    summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, vcf, memory=16)"
+    obeys = ("nodes", "depth")
 
     def __init__(
         self,
         game: Game,
-        depth: int = 6,
+        depth: int | None = None,
         seconds: float | None = None,
-        table_mib: int = 16,
+        memory: int = 16,
         vcf: bool = False,
     ) -> None:
-        """vcf: look for a win by continuous fours first."""
-        super().__init__(game)
+        """memory: MiB of the table of positions. vcf: look for a win by continuous fours first."""
         check_plays("alphabeta", game)
-        if not 1 <= depth <= alphabeta.MAX_DEPTH:
+        if depth is not None and not 1 <= depth <= alphabeta.MAX_DEPTH:
             raise UserError(f"player 'alphabeta': depth is 1-{alphabeta.MAX_DEPTH}, got {depth}")
         if seconds is not None and not seconds > 0:
             raise UserError(f"player 'alphabeta': seconds is more than 0, got {seconds}")
-        if table_mib < 1:
-            raise UserError(f"player 'alphabeta': table_mib is 1 or more, got {table_mib}")
-        if table_mib * 2**20 > memory_of_machine() // 2:
+        if memory < 1:
+            raise UserError(f"player 'alphabeta': memory is 1 MiB or more, got {memory}")
+        if memory * 2**20 > memory_of_machine() // 2:
             most = memory_of_machine() // 2**21
             raise UserError(
-                f"player 'alphabeta': table_mib is at most {most:,}, half of this machine, got {table_mib:,}"
+                f"player 'alphabeta': memory is at most {most:,} MiB, half of this machine, got {memory:,}"
             )
-        self._seconds = seconds
-        self._depth = depth if seconds is None else alphabeta.MAX_DEPTH
+        super().__init__(game, Limit(depth=depth or (DEPTH if seconds is None else None), seconds=seconds))
         self._fours = Fours(game) if vcf else None
-        self._lines = new_lines(game)
-        entries = table_mib * 2**20 // BYTES_AN_ENTRY
-        self._search = alphabeta.new_search(game, entries.bit_length() - 1)
+        self.lines = new_lines(game)
+        entries = memory * 2**20 // BYTES_PER_ENTRY
+        self.search = alphabeta.new_search(game, entries.bit_length() - 1)
         self.new_game(0)
 
     def new_game(self, seed: int) -> None:
-        self._random = np.random.default_rng(seed)
-        alphabeta.forget(self._search, self._random)
+        self.random = np.random.default_rng(seed)
+        alphabeta.forget(self.search, self.random)
 
     @property
     def nodes(self) -> int:
         """Of the last search."""
-        return int(self._search.counters[alphabeta.NODES])
+        return int(self.search.counters[alphabeta.NODES])
 
-    def choose(self, position: Position) -> Choice:
-        if self._fours and (win := self._fours.win(position)):
-            return win
-        lines, search, me = self._lines, self._search, position.to_move
-        ends = math.inf if self._seconds is None else time.perf_counter() + self._seconds
+    def begin(self, position: Position, limit: Limit) -> Thinking:
+        thinking = AlphaBetaThinking(self, position, limit)
+        return self._fours.before(position, thinking) if self._fours else thinking
+
+
+class AlphaBetaThinking(Thinking):
+    """One depth after another, until the limit or a proven result."""
+
+    def __init__(self, player: AlphaBeta, position: Position, limit: Limit) -> None:
+        lines, search, me = player.lines, player.search, position.to_move
+        self._position, self._lines, self._search, self._me = position, lines, search, me
+        self._can_stop_early = limit.is_timed
+        self._max_nodes = limit.nodes or MOST_NODES
         set_up(lines, position.state.copy())
         search.counters[alphabeta.NODES] = 0
         # What to play without a search: five in a row, the first stone, or if all moves lose alike.
-        action, why = best_point(lines, me, position.legal_mask, self._random)
-        choice = Choice(action, squash(evaluate_board(lines, me)), (action,), why)
-        if find_point(lines, me, WINS) >= 0:
-            return choice
-        for depth in range(1, min(self._depth, int(lines.left[0])) + 1):
-            alphabeta.begin(lines, search, me, depth)
-            is_complete = False
-            while not is_complete and time.perf_counter() < ends:
-                is_complete = alphabeta.advance(lines, search, me, NODES_A_LOOK)
-            num_moves, value = int(search.num_moves[0]), int(search.best[0])
-            line = tuple(int(move) for move in search.line[0, : search.line_length[0]])
-            if line or (is_complete and num_moves > 0):
-                note = f"depth {depth}, {self.nodes:,} nodes"
-                choice = Choice(line[0] if line else action, squash(value), line or (action,), note)
-            is_forced = num_moves <= 1 and self._seconds is not None
-            if not is_complete or abs(value) > SURE or is_forced:
+        self._action, why = best_point(lines, me, position.legal_mask, player.random)
+        self._choice = Choice(self._action, squash(evaluate_board(lines, me)), (self._action,), why)
+        self._last = min(limit.depth or alphabeta.MAX_DEPTH, alphabeta.MAX_DEPTH, int(lines.left[0]))
+        self._depth = 1
+        self._is_over = find_point(lines, me, WINS) >= 0
+        if not self._is_over:
+            alphabeta.begin(lines, search, me, self._depth)
+
+    def run(self, seconds: float) -> bool:
+        ends = time.perf_counter() + seconds
+        while not self._is_over:
+            slice_nodes = min(NODES_PER_SLICE, self._max_nodes - self.nodes)
+            is_complete = alphabeta.advance(self._lines, self._search, self._me, slice_nodes)
+            self._read(is_complete)
+            if is_complete:
+                self._next_depth()
+            elif self.nodes >= self._max_nodes:
+                self._is_over = True
+            if time.perf_counter() >= ends:
                 break
-        return choice
+        return self._is_over
+
+    def _read(self, is_complete: bool) -> None:
+        """Takes over what the search has found at the root, also in the middle of a depth."""
+        search = self._search
+        num_moves, value = int(search.num_moves[0]), int(search.best[0])
+        line = tuple(int(move) for move in search.line[0, : search.line_length[0]])
+        if line or (is_complete and num_moves > 0):
+            action = line[0] if line else self._action
+            note = f"depth {self._depth}, {self.nodes:,} nodes"
+            self._choice = Choice(action, squash(value), line or (action,), note, plies_to_end(value))
+
+    def _next_depth(self) -> None:
+        is_proven = plies_to_end(int(self._search.best[0])) is not None
+        is_forced = self._can_stop_early and self._search.num_moves[0] <= 1
+        self._depth += 1
+        if is_proven or is_forced or self._depth > self._last:
+            self._is_over = True
+        else:
+            alphabeta.begin(self._lines, self._search, self._me, self._depth)
+
+    @property
+    def nodes(self) -> int:
+        return int(self._search.counters[alphabeta.NODES])
+
+    def choice(self) -> Choice:
+        return self._choice
+
+    def snapshot(self) -> Snapshot:
+        return snapshot_of(self._position, self._choice, "AlphaBeta", self.nodes, self._depth)

@@ -34,7 +34,9 @@ from tengen.errors import UserError
 from tengen.games import mnk
 from tengen.games.game import Game
 from tengen.games.position import Position
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.decision import Decider
+from tengen.players.limit import Limit
+from tengen.players.player import Choice, PlayerFailedError
 
 RULE_NUMBERS = {"freestyle": 0, "standard": 1, "renju": 4, "caro": 8, "caro-exact": 9}
 UNLIMITED_MS = 2147483647
@@ -54,7 +56,7 @@ REMARK = re.compile(r"(?i)(MESSAGE|DEBUG|ERROR|UNKNOWN)\b")  # before a move eve
 NAME = re.compile(r'(?i)\bname\s*=\s*"([^"]+)"')
 
 
-class Engine(Player):
+class Engine(Decider):
     """One process, from the first move asked for until close."""
 
     summary = "an outside Gomocup engine (cmd=./pbrain-x, before it: seconds=1, match, memory=350)"
@@ -63,11 +65,12 @@ class Engine(Player):
         self,
         game: Game,
         cmd: str = "",
-        seconds: float = 1.0,  # a move
+        seconds: float = 1.0,  # per move
         match: float = 0.0,  # seconds for all its moves of a game; 0 = no limit
         memory: int = 350,  # mebibytes, of the process and its children; 0 = no limit
     ) -> None:
         super().__init__(game)
+        self._told = seconds  # the time per move that the engine knows of
         if not mnk.is_five_in_a_row(game):
             raise UserError(f"player 'engine' plays five in a row, which {game.name} is not")
         for key, value in (("seconds", seconds), ("match", match), ("memory", memory)):
@@ -84,13 +87,25 @@ class Engine(Player):
         self._is_new_game = True
         self._left = self._match if self._match > 0 else math.inf
 
-    def choose(self, position: Position) -> Choice:
+    def prepare(self, limit: Limit | None = None) -> None:
+        """Starts the engine, which loads what it needs, and tells it of the game."""
+        self._ready()
+
+    def decide(self, position: Position, limit: Limit) -> Choice:
+        """Has the engine move. It is told the time of a move and what is left on its clock."""
+        turn, left = self._seconds, self._left
+        if limit.is_timed:
+            turn = math.inf if limit.seconds is None else limit.seconds
+            left = math.inf if limit.clock is None else limit.clock.left
         try:
             process = self._ready()
-            process.send(f"INFO time_left {_milliseconds(self._left)}", *_request(position))
-            limit = min(self._seconds, max(self._left, 0.0))
+            if turn != self._told:
+                process.send(f"INFO timeout_turn {_milliseconds(turn)}")
+                self._told = turn
+            process.send(f"INFO time_left {_milliseconds(left)}", *_request(position))
+            allowed = min(turn, max(left, 0.0))
             began = time.perf_counter()
-            answer = process.answer(limit + GRACE_SECONDS, "made no move")
+            answer = process.answer(allowed + GRACE_SECONDS, "made no move")
             self._left -= time.perf_counter() - began
             message = next((text[8:] for text in reversed(process.remarks) if text[:8] == "MESSAGE "), "")
             return Choice(self._legal(position, answer), note=message or self.name)
@@ -126,7 +141,7 @@ class Engine(Player):
             )
             name = NAME.search(process.read(ABOUT_SECONDS) or "")
             self.name = name[1] if name else self.name
-            self._is_new_game = False
+            self._is_new_game, self._told = False, self._seconds
         return process
 
     def _legal(self, position: Position, answer: str) -> int:

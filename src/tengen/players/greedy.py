@@ -5,7 +5,9 @@ import numpy.typing as npt
 
 from tengen.games.game import Game, Mask
 from tengen.games.position import Position
-from tengen.players.player import Choice, Player
+from tengen.players.decision import Decider
+from tengen.players.limit import Limit
+from tengen.players.player import Choice
 from tengen.tactics.evaluation import evaluate_board, squash
 from tengen.tactics.lines import NAMED_RANKS, WORTH, Bytes, Lines, check_plays, new_lines, set_up
 
@@ -17,8 +19,8 @@ MAKE = np.array([0, 0, 800, 0, 2_000, 10_000, 1_000_000])
 PREVENT = np.array([0, 0, 400, 0, 900, 4_000, 100_000])
 
 
-class Greedy(Player):
-    """No search at all; equal moves are drawn."""
+class Greedy(Decider):
+    """No search at all; one of equal moves is drawn at random."""
 
     summary = "the best pattern to make or to prevent, five-in-a-row games; no search"
 
@@ -31,7 +33,7 @@ class Greedy(Player):
     def new_game(self, seed: int) -> None:
         self._random = np.random.default_rng(seed)
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         me, lines = position.to_move, self._lines
         set_up(lines, position.state.copy())
         value = squash(evaluate_board(lines, me))

@@ -5,8 +5,8 @@
     >>> Limit(clock=Clock(left=60.0, increment=1.0)).thinking_seconds
     3.1492
 
-A player obeys the parts that mean something to it (a pattern search knows no simulations) and ignores the
-others. If no part of a limit means anything to it, its own default limit holds.
+`Limit()` is no limit: a search goes on until it is stopped or nothing is left to find. A player obeys the
+parts that mean something to it; if none of them does (alpha-beta knows no simulations), its default holds.
 """
 
 from dataclasses import dataclass
@@ -58,6 +58,11 @@ class Limit:
     @property
     def is_empty(self) -> bool:
         return self == Limit()
+
+    def obeyed(self, kinds: tuple[str, ...], default: "Limit") -> "Limit":
+        """What of this limit means something to a player that obeys time and these kinds."""
+        kept = Limit(seconds=self.seconds, clock=self.clock, **{kind: getattr(self, kind) for kind in kinds})
+        return default if kept.is_empty and not self.is_empty else kept
 
     @property
     def thinking_seconds(self) -> float | None:

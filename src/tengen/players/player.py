@@ -1,18 +1,26 @@
 """The interface: anyone who picks a move. Arena, terminal and servers know players only by this.
 
 with players.find("alphabeta:depth=6", game) as player:
+    player.prepare()                                        # compile and load before a clock runs
     player.new_game(seed=1)
-    player.choose(position).action
+    player.choose(position, Limit(seconds=1)).action
+    for snapshot in player.analyse(position): ...           # the same search, watched; analysis.py
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from tengen.errors import UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
+from tengen.players.limit import Limit
+
+if TYPE_CHECKING:
+    from tengen.players.analysis import Analysis
+    from tengen.search.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
@@ -23,30 +31,80 @@ class Choice:
     value: float | None = None  # from -1 (lost) to 1 (won) for the player to move
     line: tuple[int, ...] = ()  # the actions expected, this one first
     note: str = ""  # how it was found, in a few words: "depth 6, 81,250 nodes"
+    distance: int | None = None  # plies to a win or loss that the player has proven
 
 
 class PlayerFailedError(Exception):
     """A player could not move: it hung, crashed or played nonsense. It loses the game; this says why."""
 
 
+class Thinking(ABC):
+    """A search of one position in progress. It works in slices, so that it can be read and stopped."""
+
+    @abstractmethod
+    def run(self, seconds: float) -> bool:
+        """Thinks for about so long, a few milliseconds more at most. Is there nothing left to find?
+
+        Limits of simulations, nodes and depth are kept here; the time limit is kept by who calls."""
+
+    @abstractmethod
+    def choice(self) -> Choice:
+        """The best move so far. May be asked between any two slices, and before the first."""
+
+    @abstractmethod
+    def snapshot(self) -> "Snapshot":
+        """What has been found so far, as an immutable value."""
+
+    def tree_text(self, depth: int) -> str:
+        """The search tree to a depth, as text."""
+        raise UserError("this player has no tree to show: --tree is for zero, and for bare searches")
+
+
 class Player(ABC):
     """Settings are keyword arguments of the constructor, with a type and a default: those of a spec."""
 
     summary: ClassVar[str]  # one line for lists
+    obeys: ClassVar[tuple[str, ...]] = ()  # the limits it keeps beside time: simulations, nodes, depth
 
-    def __init__(self, game: Game) -> None:
-        self.game = game
+    def __init__(self, game: Game, limit: Limit | None = None) -> None:
+        """limit: of moves for which none is given."""
+        self.game, self.limit = game, limit or Limit()
+
+    def prepare(self, limit: Limit | None = None) -> None:
+        """Compiles and loads what the first move under a limit needs, so that it takes no longer than others.
+
+        Forgets the game, like new_game."""
+        thinking = self.begin(Position.start(self.game), self._obeyed(limit))
+        thinking.run(0.0)
+        thinking.choice()
+        self.new_game(0)
 
     def new_game(self, seed: int) -> None:  # noqa: B027  (most players remember nothing)
         """Forgets the last game. From here on the player's chances depend on the seed alone."""
 
     @abstractmethod
-    def choose(self, position: Position) -> Choice:
-        """A move in a position that is not over."""
+    def begin(self, position: Position, limit: Limit) -> Thinking:
+        """Starts to think about a position that is not over, within a limit that this player obeys.
 
-    def choose_many(self, positions: Sequence[Position]) -> list[Choice]:
+        One position at a time: the next call ends the thinking before it."""
+
+    def analyse(self, position: Position, limit: Limit | None = None, every: float = 0.1) -> "Analysis":
+        """A search to watch and to stop; a snapshot about every so many seconds."""
+        from tengen.players.analysis import Analysis
+
+        return Analysis(self, position, self._obeyed(limit), every)
+
+    def choose(self, position: Position, limit: Limit | None = None) -> Choice:
+        """A move in a position that is not over: an analysis to its end."""
+        return self.analyse(position, limit).best
+
+    def choose_many(self, positions: Sequence[Position], limit: Limit | None = None) -> list[Choice]:
         """Moves in unrelated positions; players who think in batches do it faster together."""
-        return [self.choose(position) for position in positions]
+        return [self.choose(position, limit) for position in positions]
+
+    def _obeyed(self, limit: Limit | None) -> Limit:
+        """The limit that holds for a move."""
+        return self.limit if limit is None else limit.obeyed(self.obeys, self.limit)
 
     def close(self) -> None:  # noqa: B027
         """Frees what the player holds; it is not asked again."""

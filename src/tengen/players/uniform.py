@@ -1,13 +1,15 @@
-"""Plays any legal move, all alike. Whoever does not beat it has learned nothing."""
+"""Plays any legal move, each with the same chance. A player that does not beat it has learned nothing."""
 
 import numpy as np
 
 from tengen.games.game import Game
 from tengen.games.position import Position
-from tengen.players.player import Choice, Player
+from tengen.players.decision import Decider
+from tengen.players.limit import Limit
+from tengen.players.player import Choice
 
 
-class Uniform(Player):
+class Uniform(Decider):
     """Random moves."""
 
     summary = "random legal moves"
@@ -19,5 +21,5 @@ class Uniform(Player):
     def new_game(self, seed: int) -> None:
         self._random = np.random.default_rng(seed)
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         return Choice(int(self._random.choice(position.legal_actions)))

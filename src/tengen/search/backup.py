@@ -1,4 +1,9 @@
-"""Brings what was found at the leaves up to the roots. The one place where a value changes its sign."""
+"""Brings what was found at the leaves up to the roots.
+
+In the searches with an evaluator, this is the one place where a value changes its sign, and only if the
+player to move changes. UCT, which has its own loop, does it in uct_nodes.back_up; the targets for training,
+made of finished games, in training/targets.py.
+"""
 
 import numpy as np
 
@@ -12,120 +17,93 @@ from tengen.search.tree import (
     NONE,
     UNKNOWN,
     WIN,
+    Array,
     Floats,
-    Int8s,
-    Int16s,
     Int32s,
+    Nodes,
     Slots,
     Trees,
+    inlined,
     kernel,
 )
 
+NO_LOGITS, NO_VALUES = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)  # where nothing was evaluated
+
 
 def back_up(
-    trees: Trees, slots: Slots, evaluation: Evaluation | None, count: int, powers: Floats, virtual_loss: float
+    trees: Trees, slots: Slots, evaluation: Evaluation | None, count: int, virtual_loss: float
 ) -> bool:
     """Stores what the evaluator said of the first `count` waiting leaves, and visits every path.
 
     Returns whether the result of a root has been proven.
     """
-    if evaluation is not None:
-        _store(
-            count,
-            slots.waiting,
-            slots.legal,
-            evaluation.logits,
-            evaluation.values,
-            trees.priors,
-            trees.values,
-            trees.num_legal,
-            trees.best_action,
-            trees.best_prior,
-        )
+    logits, values = (NO_LOGITS, NO_VALUES) if evaluation is None else (evaluation.logits, evaluation.values)
     return _back_up(
+        count,
         slots.per_tree,
         virtual_loss,
-        powers,
+        trees.powers,
         slots.leaves,
         slots.is_new,
-        trees.to_move,
-        trees.values,
-        trees.num_legal,
-        trees.parents,
-        trees.first_child,
-        trees.next_sibling,
-        trees.num_children,
-        trees.visits,
-        trees.value_sums,
-        trees.q,
-        trees.proven,
-        trees.distance,
+        slots.waiting,
+        slots.legal,
+        logits,
+        values,
+        *trees.nodes,
     )
 
 
-@kernel
-def _store(
-    count: int,
-    waiting: Int32s,
-    legal: Mask,
-    logits: Floats,
-    new_values: Floats,
-    priors: Floats,
-    values: Floats,
-    num_legal: Int16s,
-    best_action: Int16s,
-    best_prior: Floats,
-) -> None:
-    """Priors are the softmax of the logits of the legal actions. Without branches, loops are vectorised."""
+@inlined
+def store(nodes: Nodes, leaf: int, legal: Mask, logits: Floats) -> None:
+    """Gives a leaf its priors: the softmax of the logits of the legal actions."""
+    # Without branches, loops are vectorised.
+    priors = nodes.priors
     num_actions = priors.shape[1]
-    for i in range(count):
-        leaf = max(0, waiting[i])
-        values[leaf] = new_values[i]
-        peak = LOWEST
-        for a in range(num_actions):
-            logit = logits[i, a]
-            peak = max(peak, logit if legal[i, a] else LOWEST)
-        total = np.float32(0.0)
-        for a in range(num_actions):
-            # A legal move keeps a little: 0 would mean illegal, and the move would never be found.
-            weight = max(exp(logits[i, a] - peak), np.float32(1e-9))
-            weight = weight if legal[i, a] else np.float32(0.0)
-            priors[leaf, a] = weight
-            total += weight
-        number = 0
-        for a in range(num_actions):
-            number += legal[i, a]
-        best = 0  # the weight of the highest logit is exp(0), exactly 1
-        while best < num_actions - 1 and priors[leaf, best] < np.float32(1.0):
-            best += 1
-        scale = np.float32(1.0) / total
-        for a in range(num_actions):
-            priors[leaf, a] *= scale
-        num_legal[leaf] = number
-        best_action[leaf] = best
-        best_prior[leaf] = priors[leaf, best]
+    peak = LOWEST
+    for a in range(num_actions):
+        peak = max(peak, logits[a] if legal[a] else LOWEST)
+    total = np.float32(0.0)
+    for a in range(num_actions):
+        # A legal move keeps a little: 0 would mean illegal, and the move would never be found.
+        weight = max(exp(logits[a] - peak), np.float32(1e-9))
+        weight = weight if legal[a] else np.float32(0.0)
+        priors[leaf, a] = weight
+        total += weight
+    number = 0
+    for a in range(num_actions):
+        number += legal[a]
+    best = 0  # the weight of the highest logit is exp(0), exactly 1
+    while best < num_actions - 1 and priors[leaf, best] < np.float32(1.0):
+        best += 1
+    scale = np.float32(1.0) / total
+    for a in range(num_actions):
+        priors[leaf, a] *= scale
+    nodes.num_legal[leaf] = number
+    nodes.best_action[leaf] = best
+    nodes.best_prior[leaf] = priors[leaf, best]
 
 
 @kernel
 def _back_up(
+    count: int,
     per_tree: int,
     virtual_loss: float,
     powers: Floats,
     leaves: Int32s,
     is_new: Mask,
-    to_move: Int8s,
+    waiting: Int32s,
+    legal: Mask,
+    logits: Floats,
     values: Floats,
-    num_legal: Int16s,
-    parents: Int32s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    num_children: Int16s,
-    visits: Int32s,
-    value_sums: Floats,
-    q: Floats,
-    proven: Int8s,
-    distance: Int16s,
+    *arrays: Array,
 ) -> bool:
+    nodes = Nodes(*arrays)
+    for i in range(count):
+        leaf = max(0, waiting[i])
+        nodes.values[leaf] = values[i]
+        store(nodes, leaf, legal[i], logits[i])
+    to_move, proven, distance = nodes.to_move, nodes.proven, nodes.distance
+    visits, value_sums = nodes.visits, nodes.value_sums
     visit = 1
     root_proven = False
     undo = np.float32(0.0)
@@ -138,23 +116,23 @@ def _back_up(
             continue
         # 1. the leaf's value, for the player to move there
         if proven[node] == UNKNOWN:
-            value = values[node]
+            value = nodes.values[node]
         elif proven[node] == DRAW:
             value = np.float32(0.0)
         else:
             value = powers[distance[node]] if proven[node] == WIN else -powers[distance[node]]
         news = is_new[slot] and proven[node] != UNKNOWN  # is there a new proof to pass on?
         # 2. up to the root
-        parent = parents[node]
+        parent = nodes.parents[node]
         while parent >= 0:
             value *= discount if to_move[parent] == to_move[node] else -discount
             visits[node] += visit
             value_sums[node] += value + undo
             if proven[node] == UNKNOWN:
-                q[node] = value_sums[node] / np.float32(visits[node])
+                nodes.q[node] = value_sums[node] / np.float32(visits[node])
             else:
                 same_player = to_move[parent] == to_move[node]
-                q[node] = exact_value(proven[node], distance[node], same_player, powers)
+                nodes.q[node] = exact_value(proven[node], distance[node], same_player, powers)
             if news:
                 # 3. what the proof of a child says about its parent (MCTS-Solver, Winands et al. 2008)
                 before, distance_before = proven[parent], distance[parent]
@@ -162,20 +140,20 @@ def _back_up(
                 if is_good:
                     if before != WIN or distance[node] + 1 < distance_before:
                         proven[parent], distance[parent] = WIN, distance[node] + 1
-                elif before != WIN and num_children[parent] == num_legal[parent]:
+                elif before != WIN and nodes.num_children[parent] == nodes.num_legal[parent]:
                     # A sibling may have been found good in this very round: then its own slot says so.
                     all_bad, any_draw, longest = True, False, 0
-                    child = first_child[parent]
+                    child = nodes.first_child[parent]
                     while child >= 0:
                         good = WIN if to_move[child] == to_move[parent] else LOSS
                         all_bad &= proven[child] != UNKNOWN and proven[child] != good
                         any_draw |= proven[child] == DRAW
                         longest = max(longest, distance[child] + 1)
-                        child = next_sibling[child]
+                        child = nodes.next_sibling[child]
                     if all_bad:
                         proven[parent], distance[parent] = DRAW if any_draw else LOSS, longest
                 news = proven[parent] != before or distance[parent] != distance_before
-            node, parent = parent, parents[parent]
+            node, parent = parent, nodes.parents[parent]
         visits[node] += visit
         value_sums[node] += value + undo
         root_proven |= news

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tengen.search.tree import DRAW, NONE, UNKNOWN, WIN, Floats, Int8s, Int16s, Int32s, inlined
+from tengen.search.tree import DRAW, NONE, UNKNOWN, WIN, Floats, Nodes, inlined
 
 
 @inlined
@@ -15,53 +15,35 @@ def exact_value(result: int, distance: int, same_player: bool, powers: Floats) -
 
 
 @inlined
-def add_child(
-    node: int,
-    action: int,
-    child: int,
-    priors: Floats,
-    num_legal: Int16s,
-    parents: Int32s,
-    actions: Int16s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    num_children: Int16s,
-    best_action: Int16s,
-    best_prior: Floats,
-    visits: Int32s,
-    value_sums: Floats,
-    q: Floats,
-    edge_priors: Floats,
-    proven: Int8s,
-    distance: Int16s,
-) -> None:
-    """Hangs a new, unvisited node on a node, and finds the next best unvisited action there."""
-    parents[child] = node
-    actions[child] = action
-    edge_priors[child] = priors[node, action]
-    visits[child] = 0
-    value_sums[child] = 0.0
-    q[child] = 0.0
-    proven[child] = UNKNOWN
-    distance[child] = 0
-    first_child[child] = NONE
-    num_children[child] = 0
-    num_legal[child] = NONE
-    next_sibling[child] = first_child[node]
-    first_child[node] = child
-    num_children[node] += 1
+def add_child(nodes: Nodes, node: int, action: int, child: int) -> None:
+    """Makes `child` a new, unvisited child of a node, and finds the next best unvisited action there."""
+    priors = nodes.priors
+    nodes.parents[child] = node
+    nodes.actions[child] = action
+    nodes.edge_priors[child] = priors[node, action]
+    nodes.visits[child] = 0
+    nodes.value_sums[child] = 0.0
+    nodes.q[child] = 0.0
+    nodes.proven[child] = UNKNOWN
+    nodes.distance[child] = 0
+    nodes.first_child[child] = NONE
+    nodes.num_children[child] = 0
+    nodes.num_legal[child] = NONE
+    nodes.next_sibling[child] = nodes.first_child[node]
+    nodes.first_child[node] = child
+    nodes.num_children[node] += 1
     priors[node, action] = 0.0
     best, at = np.float32(0.0), NONE
     for a in range(priors.shape[1]):
         if priors[node, a] > best:
             best, at = priors[node, a], a
-    best_action[node] = at
-    best_prior[node] = best
+    nodes.best_action[node] = at
+    nodes.best_prior[node] = best
 
 
 @inlined
 def exp(x: np.float32) -> np.float32:
-    """e^x for x ≤ 0, to 2e-6: a loop over it is vectorised and takes 0.3 ns a number, libm's 3."""
+    """e^x for x ≤ 0, to 2e-6: a loop over it is vectorised and takes 0.3 ns per number, libm's 3."""
     scaled = max(x, np.float32(-87.0)) * np.float32(1.44269504)  # log₂ e
     whole = np.rint(scaled)
     f = (scaled - whole) * np.float32(0.69314718)  # the rest, |f| ≤ ln 2 / 2, by its series

@@ -12,20 +12,24 @@ where an unvisited action is taken to be worth v_mix, a mean of the evaluator's 
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from tengen.errors import UserError
 from tengen.games.game import Mask
 from tengen.search.edges import add_child, exp
-from tengen.search.result import Result
+from tengen.search.result import Result, read_roots, root_log_priors
 from tengen.search.tree import (
     LOWEST,
     NONE,
     UNKNOWN,
+    Array,
     Floats,
     Int8s,
     Int16s,
     Int32s,
+    Nodes,
     Slots,
     Trees,
     kernel,
@@ -42,17 +46,71 @@ class Gumbel:
     # For values in [-1, 1]. A trained network's deserve 0.5 (its card says; LOG.md), rollouts less.
     c_scale: float = 0.1
 
+    max_leaves_per_round: ClassVar[int] = 1
+    virtual_loss: ClassVar[float] = 0.0
+
+    def explore(self, trees: Trees, random: np.random.Generator) -> None:
+        """Nothing: Gumbel's noise is drawn with each plan."""
+
+    def plan(
+        self, trees: Trees, num_simulations: int | None, random: np.random.Generator | None
+    ) -> "GumbelPlan":
+        """Draws the candidates of every root, and decides which of them is visited when."""
+        if num_simulations is None:
+            raise UserError(
+                "Gumbel search shares out its simulations beforehand: give their number, or use PUCT"
+            )
+        return make_plan(self, trees, num_simulations, random)
+
+
+class Candidates(NamedTuple):
+    """The k actions of each root that share its simulations. Kernels take the arrays in this order."""
+
+    actions: Int16s  # [B, k]; those after `counts` do not count
+    counts: Int16s  # [B], how many there are
+    scores: Floats  # [B, k], g(a) + log P(a)
+    nodes: Int32s  # [B, k], the child of each; NONE until it is visited
+    kept_visits: Int32s  # [B, k], which that child had before the plan, in a tree kept from the last move
+
 
 @dataclass(frozen=True)
-class Roots:
-    """What is decided at the roots before the search: k candidates of each, and who is visited when."""
+class GumbelPlan:
+    """What is decided at the roots before the search: the candidates, and who is visited when."""
 
-    candidates: Int16s  # [B, k], actions; those after `num_candidates` do not count
-    num_candidates: Int16s  # [B]
-    scores: Floats  # [B, k], g(a) + log P(a)
-    nodes: Int32s  # [B, k], the child of each candidate; NONE until it is visited
-    schedule: Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[num_candidates, t] visits
+    settings: Gumbel
+    trees: Trees
+    candidates: Candidates
+    schedule: Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[counts, t] new visits
     log_priors: Floats  # [B, A], LOWEST where illegal
+    scratch: Floats  # [3, A]
+
+    def descend(self, slots: Slots, simulation: int) -> None:
+        """Finds a leaf for every tree, from the root down."""
+        _descend(
+            simulation,
+            self.trees.capacity,
+            self.settings.c_visit,
+            self.settings.c_scale,
+            self.scratch,
+            self.schedule,
+            *self.candidates,
+            self.trees.used,
+            slots.leaves,
+            slots.is_new,
+            *self.trees.nodes,
+        )
+
+    def improve(self, result: Result) -> None:
+        """Gives the roots that are not proven Gumbel's policy and action."""
+        settings, roots = self.settings, self.trees.roots
+        _improve(
+            settings.c_visit, settings.c_scale, self.trees.nodes.values[roots], self.log_priors,
+            result.visits, result.q, result.root_proven, result.policy,
+        )  # fmt: skip
+        _choose_action(
+            settings.c_visit, settings.c_scale, *self.candidates, result.visits, result.q, result.root_proven,
+            result.actions,
+        )  # fmt: skip
 
 
 def halving(num_candidates: int, num_simulations: int) -> list[int]:
@@ -85,88 +143,73 @@ def gumbel_noise(shape: tuple[int, ...], random: np.random.Generator) -> Floats:
     return -np.log(np.maximum(random.standard_exponential(shape, np.float32), np.float32(1e-30)))
 
 
-def choose_candidates(
-    settings: Gumbel, num_simulations: int, log_priors: Floats, random: np.random.Generator | None
-) -> Roots:
-    """Draws the candidates of every root. The roots have just been evaluated and have no children."""
-    num_trees, num_actions = log_priors.shape
+def make_plan(
+    settings: Gumbel, trees: Trees, num_simulations: int, random: np.random.Generator | None
+) -> GumbelPlan:
+    """A plan whose candidates are the k actions with the highest g(a) + log P(a). Where the tree was kept
+    from the last move, with the highest g(a) + log π'(a): what was found is not forgotten."""
+    log_priors = root_log_priors(trees)
     scores = log_priors
     if settings.noise > 0 and random is not None:
         scores = log_priors + np.float32(settings.noise) * gumbel_noise(log_priors.shape, random)
-    k = min(settings.num_considered, num_actions, num_simulations)
-    roots = Roots(
-        candidates=np.zeros((num_trees, k), np.int16),
-        num_candidates=np.zeros(num_trees, np.int16),
+    num_trees, num_actions = log_priors.shape
+    k = max(1, min(settings.num_considered, num_actions, num_simulations))
+    candidates = Candidates(
+        actions=np.zeros((num_trees, k), np.int16),
+        counts=np.zeros(num_trees, np.int16),
         scores=np.full((num_trees, k), LOWEST, np.float32),
         nodes=np.full((num_trees, k), NONE, np.int32),
-        schedule=_schedule(k, num_simulations),
-        log_priors=log_priors,
+        kept_visits=np.zeros((num_trees, k), np.int32),
     )
-    _choose(scores, log_priors, roots.candidates, roots.num_candidates, roots.scores)
-    return roots
+    scratch = np.zeros((3, num_actions), np.float32)
+    plan = GumbelPlan(settings, trees, candidates, _schedule(k, num_simulations), log_priors, scratch)
+    ranks = scores
+    is_kept = trees.nodes.first_child[trees.roots] != NONE
+    if is_kept.any():
+        found = read_roots(trees)
+        plan.improve(found)  # there are no candidates yet, so of the result only the policy changes
+        learned = np.log(np.maximum(found.policy, np.float32(1e-30))) - log_priors
+        ranks = np.where(is_kept[:, None] & found.legal, scores + learned, scores)
+    _choose(ranks, scores, log_priors, trees.roots, *candidates, *trees.nodes)
+    return plan
 
 
 @kernel
 def _choose(
-    scores: Floats, log_priors: Floats, candidates: Int16s, num_candidates: Int16s, candidate_scores: Floats
+    ranks: Floats,
+    scores: Floats,
+    log_priors: Floats,
+    roots: Int32s,
+    candidates: Int16s,
+    counts: Int16s,
+    candidate_scores: Floats,
+    candidate_nodes: Int32s,
+    kept_visits: Int32s,
+    *arrays: Array,
 ) -> None:
-    """The legal actions with the highest scores, best first."""
-    for tree in range(scores.shape[0]):
-        ceiling, before = -LOWEST, NONE
-        while num_candidates[tree] < candidates.shape[1]:
-            best_score, best = LOWEST, NONE
-            for a in range(scores.shape[1]):
-                below = scores[tree, a] < ceiling or (scores[tree, a] == ceiling and a > before)
-                if log_priors[tree, a] > LOWEST and below and scores[tree, a] > best_score:
-                    best_score, best = scores[tree, a], a
+    """The legal actions with the highest ranks, best first."""
+    nodes = Nodes(*arrays)
+    for tree in range(ranks.shape[0]):
+        ceiling, before, count = -LOWEST, NONE, 0
+        while count < candidates.shape[1]:
+            best_rank, best = LOWEST, NONE
+            for a in range(ranks.shape[1]):
+                below = ranks[tree, a] < ceiling or (ranks[tree, a] == ceiling and a > before)
+                if log_priors[tree, a] > LOWEST and below and ranks[tree, a] > best_rank:
+                    best_rank, best = ranks[tree, a], a
             if best == NONE:
                 break
-            candidates[tree, num_candidates[tree]] = best
-            candidate_scores[tree, num_candidates[tree]] = best_score
-            num_candidates[tree] += 1
-            ceiling, before = best_score, best
-
-
-def descend(
-    trees: Trees,
-    slots: Slots,
-    settings: Gumbel,
-    roots: Roots,
-    simulation: int,
-    scratch: Floats,
-) -> None:
-    """Finds a leaf for every tree, from the root down."""
-    _descend(
-        simulation,
-        trees.capacity,
-        settings.c_visit,
-        settings.c_scale,
-        scratch,
-        roots.candidates,
-        roots.num_candidates,
-        roots.scores,
-        roots.nodes,
-        roots.schedule,
-        trees.used,
-        slots.leaves,
-        slots.is_new,
-        trees.priors,
-        trees.values,
-        trees.num_legal,
-        trees.parents,
-        trees.actions,
-        trees.first_child,
-        trees.next_sibling,
-        trees.num_children,
-        trees.best_action,
-        trees.best_prior,
-        trees.visits,
-        trees.value_sums,
-        trees.q,
-        trees.edge_priors,
-        trees.proven,
-        trees.distance,
-    )
+            candidates[tree, count] = best
+            candidate_scores[tree, count] = scores[tree, best]
+            ceiling, before, count = best_rank, best, count + 1
+        counts[tree] = count
+        child = nodes.first_child[roots[tree]]
+        while child >= 0:  # of a kept tree
+            for i in range(counts[tree]):
+                if candidates[tree, i] == nodes.actions[child]:
+                    candidate_nodes[tree, i] = child
+                    kept_visits[tree, i] = nodes.visits[child]
+            child = nodes.next_sibling[child]
 
 
 @kernel
@@ -176,31 +219,19 @@ def _descend(
     c_visit: float,
     c_scale: float,
     scratch: Floats,
+    schedule: Int32s,
     candidates: Int16s,
-    num_candidates: Int16s,
+    counts: Int16s,
     scores: Floats,
     candidate_nodes: Int32s,
-    schedule: Int32s,
+    kept_visits: Int32s,
     used: Int32s,
     leaves: Int32s,
     is_new: Mask,
-    priors: Floats,
-    values: Floats,
-    num_legal: Int16s,
-    parents: Int32s,
-    actions: Int16s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    num_children: Int16s,
-    best_action: Int16s,
-    best_prior: Floats,
-    visits: Int32s,
-    value_sums: Floats,
-    q: Floats,
-    edge_priors: Floats,
-    proven: Int8s,
-    distance: Int16s,
+    *arrays: Array,
 ) -> None:
+    nodes = Nodes(*arrays)
+    proven, visits, q, next_sibling = nodes.proven, nodes.visits, nodes.q, nodes.next_sibling
     zero, one = np.float32(0.0), np.float32(1.0)
     for tree in range(leaves.size):
         root = tree * capacity
@@ -209,17 +240,17 @@ def _descend(
             leaves[tree] = NONE
             continue
         # 1. at the root: the best candidate among those whose turn it is
-        wanted = schedule[num_candidates[tree], simulation]
+        wanted = schedule[counts[tree], simulation]
         most = zero
-        for i in range(num_candidates[tree]):
+        for i in range(counts[tree]):
             child = candidate_nodes[tree, i]
             if child != NONE:
                 most = max(most, np.float32(visits[child]))
         scale = np.float32((c_visit + most) * c_scale)
         best_score, best = np.float32(2.0) * LOWEST, 0
-        for i in range(num_candidates[tree]):
+        for i in range(counts[tree]):
             child = candidate_nodes[tree, i]
-            had = 0 if child == NONE else visits[child]
+            had = 0 if child == NONE else visits[child] - kept_visits[tree, i]
             if had == wanted:
                 score = scores[tree, i]
                 if child != NONE:
@@ -233,16 +264,16 @@ def _descend(
             parent = node
             # what is known of the visited children, side by side: q, prior, visits
             share, share_q, total, most, count = zero, zero, zero, zero, 0
-            child = first_child[node]
+            child = nodes.first_child[node]
             while child >= 0:
-                prior, n = edge_priors[child], np.float32(visits[child])
+                prior, n = nodes.edge_priors[child], np.float32(visits[child])
                 scratch[0, count], scratch[1, count], scratch[2, count] = q[child], prior, n
                 share += prior
                 share_q += prior * q[child]
                 total += n
                 most = max(most, n)
                 child, count = next_sibling[child], count + 1
-            mixed = values[node]
+            mixed = nodes.values[node]
             if share > zero:
                 mixed = (mixed + total * share_q / share) / (one + total)
             # Weights relative to unvisited actions, whose exponent is 0; the peak is taken off first, for
@@ -257,14 +288,14 @@ def _descend(
             for i in range(count):
                 scratch[0, i] = scratch[1, i] * exp(scratch[0, i] - peak)
                 normaliser += scratch[0, i]
-            best_score, node, child = LOWEST, NONE, first_child[parent]
+            best_score, node, child = LOWEST, NONE, nodes.first_child[parent]
             for i in range(count):
                 score = scratch[0, i] / normaliser - scratch[2, i] / (one + total)
                 if score > best_score:
                     best_score, node = score, child
                 child = next_sibling[child]
-            action = best_action[parent]
-            if action != NONE and best_prior[parent] * unvisited / normaliser > best_score:
+            action = nodes.best_action[parent]
+            if action != NONE and nodes.best_prior[parent] * unvisited / normaliser > best_score:
                 node = NONE
         # 3. a new leaf, or one whose result is known
         if node == NONE:
@@ -273,20 +304,8 @@ def _descend(
             is_new[tree] = True
             if parent == root:
                 candidate_nodes[tree, best] = node
-            add_child(
-                max(0, parent), max(0, action), node, priors, num_legal, parents, actions, first_child,
-                next_sibling, num_children, best_action, best_prior, visits, value_sums, q, edge_priors,
-                proven, distance,
-            )  # fmt: skip
+            add_child(nodes, max(0, parent), max(0, action), node)
         leaves[tree] = node
-
-
-def improve(roots: Roots, values: Floats, settings: Gumbel, result: Result) -> None:
-    """Gives the roots that are not proven Gumbel's policy and action, in place."""
-    _improve(
-        settings.c_visit, settings.c_scale, values, result.visits, result.q, result.root_proven,
-        roots.candidates, roots.num_candidates, roots.scores, roots.log_priors, result.policy, result.actions,
-    )  # fmt: skip
 
 
 @kernel
@@ -294,18 +313,15 @@ def _improve(
     c_visit: float,
     c_scale: float,
     values: Floats,
+    log_priors: Floats,
     visits: Int32s,
     q: Floats,
     root_proven: Int8s,
-    candidates: Int16s,
-    num_candidates: Int16s,
-    scores: Floats,
-    log_priors: Floats,
     policy: Floats,
-    actions: Int32s,
 ) -> None:
-    for tree in range(actions.size):
-        if root_proven[tree] != UNKNOWN or num_candidates[tree] == 0:
+    """π' of the roots that are not proven."""
+    for tree in range(values.size):
+        if root_proven[tree] != UNKNOWN:
             continue
         # 1. what unvisited actions are taken to be worth
         share, share_q, total, most = np.float32(0.0), np.float32(0.0), np.float32(0.0), 0
@@ -320,7 +336,7 @@ def _improve(
         if share > 0:
             mixed = (mixed + total * share_q / share) / (np.float32(1.0) + total)
         scale = np.float32((c_visit + most) * c_scale)
-        # 2. the policy: softmax of log P + σ(completed q)
+        # 2. softmax of log P + σ(completed q)
         peak = LOWEST
         for a in range(visits.shape[1]):
             logit = log_priors[tree, a]
@@ -335,11 +351,35 @@ def _improve(
             weights += policy[tree, a]
         for a in range(visits.shape[1]):
             policy[tree, a] /= weights
-        # 3. the action: the best of the candidates visited most, by g + log P + σ(q)
+
+
+@kernel
+def _choose_action(
+    c_visit: float,
+    c_scale: float,
+    candidates: Int16s,
+    counts: Int16s,
+    scores: Floats,
+    candidate_nodes: Int32s,
+    kept_visits: Int32s,
+    visits: Int32s,
+    q: Floats,
+    root_proven: Int8s,
+    actions: Int32s,
+) -> None:
+    """The best of the candidates with the most new visits, by g + log P + σ(q)."""
+    for tree in range(actions.size):
+        if root_proven[tree] != UNKNOWN or counts[tree] == 0:
+            continue
+        most, most_new = 0, 0
+        for i in range(counts[tree]):
+            had = visits[tree, candidates[tree, i]]
+            most, most_new = max(most, had), max(most_new, had - kept_visits[tree, i])
+        scale = np.float32((c_visit + most) * c_scale)
         best_score, best = np.float32(2.0) * LOWEST, 0
-        for i in range(num_candidates[tree]):
+        for i in range(counts[tree]):
             a = candidates[tree, i]
             score = scores[tree, i] + scale * q[tree, a]
-            if visits[tree, a] == most and score > best_score:
+            if visits[tree, a] - kept_visits[tree, i] == most_new and score > best_score:
                 best_score, best = score, a
         actions[tree] = best

@@ -2,28 +2,36 @@
 
 search = Search(game, evaluator, Puct(), num_trees=len(states), max_simulations=800)
 search.begin(states, random)
-search.run(800)
+search.run(800)                            # or in slices, with the same result:
+search.plan(800)
+while not search.run_for(seconds=0.01): ...
 search.result().actions
+search.advance(actions)                    # plays them, and keeps what was found below
 """
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
 from tengen.errors import UserError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.games.batch import lift
-from tengen.games.game import Game, State
-from tengen.search import gumbel, puct
+from tengen.games.game import Game, Mask, State
 from tengen.search.backup import back_up
-from tengen.search.gumbel import Gumbel
-from tengen.search.puct import Puct
-from tengen.search.result import Result, log_priors, read_roots
-from tengen.search.reuse import keep_subtrees
-from tengen.search.tree import NONE, UNKNOWN, Int32s, Slots, make_roots, new_slots, new_trees
-
-MAX_PLIES = 8192  # proven distances are below this
+from tengen.search.result import Result, read_roots
+from tengen.search.reuse import keep_subtree
+from tengen.search.selection import Plan, Selection
+from tengen.search.tree import (
+    NONE,
+    UNKNOWN,
+    Int32s,
+    Slots,
+    bytes_per_node,
+    children,
+    make_roots,
+    new_slots,
+    new_trees,
+)
 
 
 class Search:
@@ -33,26 +41,33 @@ class Search:
         self,
         game: Game,
         evaluator: Evaluator,
-        settings: Puct | Gumbel,
+        settings: Selection,
         num_trees: int = 1,
         max_simulations: int = 800,
         leaves_per_round: int = 1,
         discount: float = 1.0,
     ) -> None:
-        """leaves_per_round > 1: for a single game, so that it too evaluates in batches (virtual loss).
+        """max_simulations: a tree has this many nodes and a root; tree.nodes_in(memory, game) counts them.
+        leaves_per_round > 1: for a single game, so that it too evaluates in batches (virtual loss).
         discount: what a result loses with every ply, so that sooner wins are worth more."""
-        if isinstance(settings, Gumbel) and leaves_per_round > 1:
-            raise UserError("Gumbel search takes one leaf a round: use PUCT for several")
+        if leaves_per_round > settings.max_leaves_per_round:
+            raise UserError(
+                f"{type(settings).__name__} search finds at most {settings.max_leaves_per_round} leaf per "
+                f"round, got {leaves_per_round}: use PUCT for several"
+            )
         self.game, self.evaluator, self.settings = game, evaluator, settings
         self.leaves_per_round = leaves_per_round
-        self.trees = new_trees(game, num_trees, max_simulations + 1)
+        self.trees = new_trees(game, num_trees, max_simulations + 1, discount)
+        self.kept_visits = np.zeros(num_trees, np.int32)  # of the roots, when they became roots
         self._batched = lift(game)
+        self._bytes_per_node = bytes_per_node(game)
         self._slots = {leaves_per_round: new_slots(game, num_trees, leaves_per_round)}
-        self._powers = (discount ** np.arange(MAX_PLIES)).astype(np.float32)
-        self._scratch = np.zeros((3, game.num_actions), np.float32)
-        self._roots: gumbel.Roots | None = None
         self._random: np.random.Generator | None = None
         self._all_proven = False
+        self._plan: Plan | None = None
+        self._done = 0  # simulations of the plan
+        self._fitting = 0  # of them, so many surely fit
+        self._wanted: int | None = None  # all of them; None: as many as fit
 
     def begin(self, states: State, random: np.random.Generator | None = None) -> None:
         """New trees for these positions, int16[B, S]. With `random`, the search explores (noise)."""
@@ -61,89 +76,128 @@ class Search:
             raise UserError(
                 f"expected {trees.num_trees} states of {self.game.name}, got an array of {states.shape}"
             )
-        trees.states[:: trees.capacity] = states
+        trees.nodes.states[:: trees.capacity] = states
         self._evaluate_roots(np.ones(trees.num_trees, np.bool_))
-        self._explore(random)
+        self._start(random)
 
-    def run(self, num_simulations: int, stop: Callable[[], bool] | None = None) -> None:
-        """Adds simulations to every tree, until all results are proven or `stop` says so."""
+    def plan(self, num_simulations: int | None = None) -> None:
+        """Decides on the next simulations: as many as fit, and no more than this. run_for does them."""
+        self._wanted = None if num_simulations is None else min(num_simulations, self.room)
+        self._plan = self.settings.plan(self.trees, self._wanted, self._random)
+        self._done, self._fitting = 0, self.room if self._wanted is None else self._wanted
+
+    def run_for(self, seconds: float) -> bool:
+        """Goes on with the plan for about so long, at least a round. Without one: as many as fit.
+
+        Returns whether it is done: no simulation is left, the trees are full, or all results are proven."""
+        ends = time.perf_counter() + seconds
+        if self._plan is None:
+            self.plan()
+        return self._run(ends)
+
+    def run(self, num_simulations: int) -> None:
+        """Plans simulations and does them all, or fewer if all results are proven."""
         if num_simulations > self.room:
             raise UserError(
                 f"{num_simulations} simulations do not fit: the trees have room for {self.room} more; "
                 "make the search with a larger max_simulations"
             )
-        if isinstance(self.settings, Gumbel):
-            self._roots = gumbel.choose_candidates(
-                self.settings, num_simulations, log_priors(self.trees), self._random
-            )
-        done = 0
-        while done < num_simulations and not self._all_proven and not (stop and stop()):
-            slots = self._slots_for(min(self.leaves_per_round, num_simulations - done))
-            if isinstance(self.settings, Gumbel):
-                assert self._roots is not None
-                gumbel.descend(self.trees, slots, self.settings, self._roots, done, self._scratch)
-            else:
-                puct.descend(self.trees, slots, self.settings)
-            self._finish_round(slots)
-            done += self._leaves_found(slots)
+        self.plan(num_simulations)
+        self._run(ends=None)
 
-    def run_for(self, seconds: float) -> None:
-        """Adds simulations until the time is up or the trees are full (PUCT)."""
-        deadline = time.perf_counter() + seconds
-        self.run(self.room, stop=lambda: time.perf_counter() >= deadline)
+    def result(self) -> Result:
+        """What has been found so far; may be asked at any time between two slices."""
+        result = read_roots(self.trees)
+        if self._plan is not None:
+            self._plan.improve(result)
+        return result
+
+    def advance(self, actions: Int32s, random: np.random.Generator | None = None) -> Mask:
+        """Plays a move in every tree, or none (NONE). Returns where what was found below it is kept."""
+        trees, nodes = self.trees, self.trees.nodes
+        kept, fresh = np.zeros(trees.num_trees, np.bool_), np.zeros(trees.num_trees, np.bool_)
+        for tree, (root, action) in enumerate(zip(trees.roots.tolist(), actions.tolist(), strict=True)):
+            count = keep_subtree(nodes, root, int(trees.used[tree]), action) if action != NONE else 0
+            if count:
+                kept[tree], trees.used[tree] = True, count
+                if nodes.num_legal[root] != NONE:  # a root's sum is for the player to move there
+                    nodes.value_sums[root] = nodes.values[root] + sum(
+                        nodes.value_sums[child] for child in children(nodes, root)
+                    )
+            elif action != NONE:
+                fresh[tree] = True
+                nodes.states[root] = self.game.after(nodes.states[root].copy(), action)
+        self._evaluate_roots(fresh)
+        self._start(random)
+        return kept
+
+    @property
+    def new_simulations(self) -> int:
+        """Simulations since begin or advance, of the tree that has most."""
+        return int((self.trees.nodes.visits[self.trees.roots] - self.kept_visits).max())
 
     @property
     def room(self) -> int:
-        """How many more simulations fit."""
+        """How many more simulations surely fit."""
         return self.trees.capacity - int(self.trees.used.max())
+
+    @property
+    def is_full(self) -> bool:
+        return self.room == 0
 
     @property
     def is_proven(self) -> bool:
         """Are all results known?"""
-        return bool((self.trees.proven[self.trees.roots] != UNKNOWN).all())
+        return bool((self.trees.nodes.proven[self.trees.roots] != UNKNOWN).all())
 
-    def result(self) -> Result:
-        """What has been found so far; may be asked at any time between two rounds."""
-        result = read_roots(self.trees, self._powers)
-        if isinstance(self.settings, Gumbel) and self._roots is not None:
-            gumbel.improve(self._roots, self.trees.values[self.trees.roots], self.settings, result)
-        return result
+    @property
+    def memory(self) -> int:
+        """Bytes of the nodes in use, and of the buffers. The rest of the pool is only reserved."""
+        buffers = self.trees.powers.nbytes + sum(slots.memory for slots in self._slots.values())
+        return int(self.trees.used.sum()) * self._bytes_per_node + buffers
 
-    def advance(self, actions: Int32s, random: np.random.Generator | None = None) -> None:
-        """Plays a move in every tree and keeps what was found below it. Games that are over stay."""
-        trees = self.trees
-        before = trees.states[trees.roots].copy()
-        kept = keep_subtrees(trees, actions)
-        fresh = ~kept & (actions != NONE)
-        for tree in np.flatnonzero(fresh):
-            trees.states[trees.roots[tree]] = self.game.after(before[tree], int(actions[tree]))
-        self._evaluate_roots(fresh)
-        self._explore(random)
+    def _start(self, random: np.random.Generator | None) -> None:
+        """From these roots on, simulations are new."""
+        self._random, self._plan = random, None
+        self._all_proven = self.is_proven
+        self.kept_visits[:] = self.trees.nodes.visits[self.trees.roots]
+        if random is not None:
+            self.settings.explore(self.trees, random)
 
-    def _explore(self, random: np.random.Generator | None) -> None:
-        self._random, self._roots = random, None
-        if isinstance(self.settings, Puct) and self.settings.dirichlet_fraction > 0 and random is not None:
-            puct.add_noise(self.trees, self.settings, random)
+    def _run(self, ends: float | None) -> bool:
+        """Rounds of the plan until it is done, or until a moment of time.perf_counter. Is it done?"""
+        assert self._plan is not None
+        while not self._is_done():
+            slots = self._slots_for(min(self.leaves_per_round, self._fitting - self._done))
+            self._plan.descend(slots, self._done)
+            self._finish_round(slots)
+            self._done += self._leaves_found(slots)
+            if ends is not None and time.perf_counter() >= ends:
+                return self._is_done()
+        return True
 
-    def _evaluate_roots(self, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+    def _is_done(self) -> bool:
+        if self._done == self._fitting and self._wanted is None:
+            self._fitting += self.room  # visits of proven nodes need no new ones
+        return self._all_proven or self._done == self._fitting
+
+    def _evaluate_roots(self, chosen: Mask) -> None:
         """Makes single nodes of some trees and evaluates them."""
         trees, slots = self.trees, self._slots_for(1)
         make_roots(trees, chosen)
         slots.leaves[:] = np.where(chosen, trees.roots, NONE)
         slots.is_new[:] = chosen
         self._finish_round(slots)
-        self._all_proven = self.is_proven
 
     def _finish_round(self, slots: Slots) -> None:
         """Play, evaluate, back up."""
-        trees = self.trees
+        nodes = self.trees.nodes
         count = self._batched.expand(
-            trees.states, trees.parents, trees.actions, slots.leaves, slots.is_new, trees.to_move,
-            trees.proven, slots.waiting, slots.states, slots.legal,
+            nodes.states, nodes.parents, nodes.actions, slots.leaves, slots.is_new, nodes.to_move,
+            nodes.proven, slots.waiting, slots.states, slots.legal,
         )  # fmt: skip
         evaluation = self.evaluator.evaluate(slots.states[:count], slots.legal[:count]) if count else None
-        virtual_loss = self.settings.virtual_loss if isinstance(self.settings, Puct) else 0.0
-        if back_up(trees, slots, evaluation, count, self._powers, virtual_loss):
+        if back_up(self.trees, slots, evaluation, count, self.settings.virtual_loss):
             self._all_proven = self.is_proven
 
     def _leaves_found(self, slots: Slots) -> int:

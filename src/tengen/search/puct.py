@@ -4,23 +4,14 @@
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from tengen.games.game import Mask
 from tengen.search.edges import add_child
-from tengen.search.tree import (
-    LOWEST,
-    NONE,
-    UNKNOWN,
-    Floats,
-    Int8s,
-    Int16s,
-    Int32s,
-    Slots,
-    Trees,
-    kernel,
-)
+from tengen.search.result import Result
+from tengen.search.tree import LOWEST, NONE, UNKNOWN, Array, Floats, Int32s, Nodes, Slots, Trees, kernel
 
 
 @dataclass(frozen=True)
@@ -36,37 +27,47 @@ class Puct:
     fpu_reduction: float | None = None
     virtual_loss: float = 1.0  # what a leaf that is being evaluated counts as, when a round has several
 
+    max_leaves_per_round: ClassVar[int] = 4096
 
-def descend(trees: Trees, slots: Slots, settings: Puct) -> None:
-    """Finds a leaf for every slot, from the root down."""
-    fpu = settings.fpu_reduction
-    _descend(
-        trees.capacity,
-        slots.per_tree,
-        settings.c_puct,
-        0.0 if fpu is None else 1.0,
-        0.0 if fpu is None else -fpu,
-        settings.virtual_loss,
-        trees.used,
-        slots.leaves,
-        slots.is_new,
-        trees.priors,
-        trees.values,
-        trees.num_legal,
-        trees.parents,
-        trees.actions,
-        trees.first_child,
-        trees.next_sibling,
-        trees.num_children,
-        trees.best_action,
-        trees.best_prior,
-        trees.visits,
-        trees.value_sums,
-        trees.q,
-        trees.edge_priors,
-        trees.proven,
-        trees.distance,
-    )
+    def explore(self, trees: Trees, random: np.random.Generator) -> None:
+        """Mixes Dirichlet noise into the priors of every root: P = (1 - ε)·p + ε·η, η ~ Dir(α)."""
+        if self.dirichlet_fraction > 0:
+            shape = (trees.num_trees, trees.nodes.priors.shape[1])
+            gammas = random.standard_gamma(self.dirichlet_alpha, shape, np.float32)
+            _mix(np.float32(self.dirichlet_fraction), gammas, trees.roots, *trees.nodes)
+
+    def plan(
+        self, trees: Trees, num_simulations: int | None, random: np.random.Generator | None
+    ) -> "PuctPlan":
+        """Every simulation is chosen like any other: nothing to prepare."""
+        return PuctPlan(self, trees)
+
+
+@dataclass(frozen=True)
+class PuctPlan:
+    """Any number of simulations."""
+
+    settings: Puct
+    trees: Trees
+
+    def descend(self, slots: Slots, simulation: int) -> None:
+        """Finds a leaf for every slot, from the root down."""
+        settings, trees, fpu = self.settings, self.trees, self.settings.fpu_reduction
+        _descend(
+            trees.capacity,
+            slots.per_tree,
+            settings.c_puct,
+            0.0 if fpu is None else 1.0,
+            0.0 if fpu is None else -fpu,
+            settings.virtual_loss,
+            trees.used,
+            slots.leaves,
+            slots.is_new,
+            *trees.nodes,
+        )
+
+    def improve(self, result: Result) -> None:
+        """The most visited move, and the policy by visits, are PUCT's own."""
 
 
 @kernel
@@ -80,23 +81,10 @@ def _descend(
     used: Int32s,
     leaves: Int32s,
     is_new: Mask,
-    priors: Floats,
-    values: Floats,
-    num_legal: Int16s,
-    parents: Int32s,
-    actions: Int16s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    num_children: Int16s,
-    best_action: Int16s,
-    best_prior: Floats,
-    visits: Int32s,
-    value_sums: Floats,
-    q: Floats,
-    edge_priors: Floats,
-    proven: Int8s,
-    distance: Int16s,
+    *arrays: Array,
 ) -> None:
+    nodes = Nodes(*arrays)
+    proven, visits, q = nodes.proven, nodes.visits, nodes.q
     one = np.float32(1.0)
     c, weight, constant = np.float32(c_puct), np.float32(fpu_weight), np.float32(fpu_constant)
     loss = np.float32(virtual_loss)
@@ -112,90 +100,60 @@ def _descend(
             if proven[node] != UNKNOWN:  # its value is known: visit it again, at no cost
                 leaf = node
                 break
-            if num_legal[node] == NONE:  # another slot of this tree is evaluating it
+            if nodes.num_legal[node] == NONE:  # another slot of this tree is evaluating it
                 break
             # 1. the best of the visited children
             exploration = c * np.sqrt(np.float32(visits[node]))
             best_score, best = LOWEST, NONE
-            child = first_child[node]
+            child = nodes.first_child[node]
             while child >= 0:
-                score = q[child] + exploration * edge_priors[child] / (one + np.float32(visits[child]))
+                score = q[child] + exploration * nodes.edge_priors[child] / (one + np.float32(visits[child]))
                 if score > best_score:
                     best_score, best = score, child
-                child = next_sibling[child]
+                child = nodes.next_sibling[child]
             # 2. or the best of the others, which becomes a child
-            if best_action[node] != NONE:
-                fpu = weight * values[node] + constant
-                if fpu + exploration * best_prior[node] > best_score:
+            if nodes.best_action[node] != NONE:
+                fpu = weight * nodes.values[node] + constant
+                if fpu + exploration * nodes.best_prior[node] > best_score:
                     leaf = max(0, tree * capacity + used[tree])
                     used[tree] += 1
                     is_new[slot] = True
-                    add_child(
-                        node, max(0, best_action[node]), leaf, priors, num_legal, parents, actions,
-                        first_child, next_sibling, num_children, best_action, best_prior, visits, value_sums,
-                        q, edge_priors, proven, distance,
-                    )  # fmt: skip
+                    add_child(nodes, node, max(0, nodes.best_action[node]), leaf)
                     break
             node = best
         leaves[slot] = leaf
         if per_tree > 1 and leaf != NONE:  # the other slots of this tree shall look elsewhere
             while leaf >= 0:
                 visits[leaf] += 1
-                value_sums[leaf] -= loss
+                nodes.value_sums[leaf] -= loss
                 if proven[leaf] == UNKNOWN:
-                    q[leaf] = value_sums[leaf] / np.float32(visits[leaf])
-                leaf = parents[leaf]
-
-
-def add_noise(trees: Trees, settings: Puct, random: np.random.Generator) -> None:
-    """Mixes Dirichlet noise into the priors of every root: P = (1 - ε)·p + ε·η, η ~ Dir(α)."""
-    shape = (trees.num_trees, trees.priors.shape[1])
-    _mix(
-        np.float32(settings.dirichlet_fraction),
-        random.standard_gamma(settings.dirichlet_alpha, shape, np.float32),
-        trees.roots,
-        trees.priors,
-        trees.actions,
-        trees.first_child,
-        trees.next_sibling,
-        trees.edge_priors,
-        trees.best_action,
-        trees.best_prior,
-    )
+                    q[leaf] = nodes.value_sums[leaf] / np.float32(visits[leaf])
+                leaf = nodes.parents[leaf]
 
 
 @kernel
-def _mix(
-    fraction: np.float32,
-    gammas: Floats,
-    roots: Int32s,
-    priors: Floats,
-    actions: Int16s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    edge_priors: Floats,
-    best_action: Int16s,
-    best_prior: Floats,
-) -> None:
+def _mix(fraction: np.float32, gammas: Floats, roots: Int32s, *arrays: Array) -> None:
     """Gamma variates, divided by their sum over the legal actions, are a draw from the Dirichlet."""
+    nodes = Nodes(*arrays)
+    priors, actions, edge_priors = nodes.priors, nodes.actions, nodes.edge_priors
     for tree in range(roots.size):
         root = roots[tree]
         total = np.float32(1e-30)
         for a in range(priors.shape[1]):
             if priors[root, a] > 0:
                 total += gammas[tree, a]
-        child = first_child[root]
+        child = nodes.first_child[root]
         while child >= 0:
             total += gammas[tree, actions[child]]
-            child = next_sibling[child]
+            child = nodes.next_sibling[child]
         best, at = np.float32(0.0), NONE
         for a in range(priors.shape[1]):
             if priors[root, a] > 0:
                 priors[root, a] += fraction * (gammas[tree, a] / total - priors[root, a])
                 if priors[root, a] > best:
                     best, at = priors[root, a], a
-        best_action[root], best_prior[root] = at, best
-        child = first_child[root]
+        nodes.best_action[root], nodes.best_prior[root] = at, best
+        child = nodes.first_child[root]
         while child >= 0:
             edge_priors[child] += fraction * (gammas[tree, actions[child]] / total - edge_priors[child])
-            child = next_sibling[child]
+            child = nodes.next_sibling[child]

@@ -9,13 +9,16 @@ from tengen.search.tree import (
     DRAW,
     LOSS,
     LOWEST,
+    MAX_PLIES,
     NONE,
     UNKNOWN,
     WIN,
+    Array,
     Floats,
     Int8s,
     Int16s,
     Int32s,
+    Nodes,
     Trees,
     children,
     inlined,
@@ -43,43 +46,53 @@ class Result:
     actions: Int32s  # [B], the move to play; NONE if the game is over
 
 
-def read_roots(trees: Trees, powers: Floats) -> Result:
-    """The result as PUCT sees it: policy by visits, the most visited move."""
-    roots = trees.roots
-    shape = (trees.num_trees, trees.priors.shape[1])
-    visits, q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-    priors, legal = trees.priors[roots], np.zeros(shape, np.bool_)
-    priors[trees.num_legal[roots] == NONE] = 0  # finished games are not evaluated
-    proven, distance = np.zeros(shape, np.int8), np.zeros(shape, np.int16)
-    values, policy = np.zeros(len(roots), np.float32), np.zeros(shape, np.float32)
-    actions = np.zeros(len(roots), np.int32)
-    _read(
-        powers,
-        roots,
-        visits,
-        q,
-        priors,
-        legal,
-        proven,
-        distance,
-        values,
-        policy,
-        actions,
-        trees.to_move,
-        trees.actions,
-        trees.first_child,
-        trees.next_sibling,
-        trees.visits,
-        trees.value_sums,
-        trees.q,
-        trees.edge_priors,
-        trees.proven,
-        trees.distance,
+def read_roots(trees: Trees) -> Result:
+    """The result by visits: policy in proportion to them, the most visited move."""
+    nodes, roots = trees.nodes, trees.roots
+    shape = (trees.num_trees, nodes.priors.shape[1])
+    result = Result(
+        visits=np.zeros(shape, np.int32),
+        q=np.zeros(shape, np.float32),
+        priors=nodes.priors[roots],
+        legal=np.zeros(shape, np.bool_),
+        proven=np.zeros(shape, np.int8),
+        distance=np.zeros(shape, np.int16),
+        values=np.zeros(len(roots), np.float32),
+        root_proven=nodes.proven[roots],
+        root_distance=nodes.distance[roots],
+        simulations=nodes.visits[roots],
+        policy=np.zeros(shape, np.float32),
+        actions=np.zeros(len(roots), np.int32),
     )
-    return Result(
-        visits, q, priors, legal, proven, distance, values, trees.proven[roots], trees.distance[roots],
-        simulations=trees.visits[roots], policy=policy, actions=actions,
-    )  # fmt: skip
+    result.priors[nodes.num_legal[roots] == NONE] = 0  # finished games are not evaluated
+    _read(
+        trees.powers,
+        roots,
+        result.visits,
+        result.q,
+        result.priors,
+        result.legal,
+        result.proven,
+        result.distance,
+        result.values,
+        result.policy,
+        result.actions,
+        *nodes,
+    )
+    return result
+
+
+def root_log_priors(trees: Trees) -> Floats:
+    """log P of every action at the roots, LOWEST where illegal;  [B, A]"""
+    nodes, roots = trees.nodes, trees.roots
+    priors = nodes.priors[roots]
+    priors[nodes.num_legal[roots] == NONE] = 0  # finished games are not evaluated
+    for tree in np.flatnonzero(nodes.first_child[roots] != NONE):  # kept from the last move
+        visited = children(nodes, int(roots[tree]))
+        priors[tree, nodes.actions[visited]] = nodes.edge_priors[visited]
+    logs = np.full(priors.shape, LOWEST, np.float32)
+    np.log(priors, out=logs, where=priors > 0)
+    return logs
 
 
 @inlined
@@ -123,38 +136,32 @@ def _read(
     out_values: Floats,
     out_policy: Floats,
     out_actions: Int32s,
-    to_move: Int8s,
-    actions: Int16s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    visits: Int32s,
-    value_sums: Floats,
-    edge_q: Floats,
-    edge_priors: Floats,
-    proven: Int8s,
-    distance: Int16s,
+    *arrays: Array,
 ) -> None:
+    nodes = Nodes(*arrays)
     for tree in range(roots.size):
         root = roots[tree]
-        child = first_child[root]
+        child = nodes.first_child[root]
         while child >= 0:
-            a = actions[child]
-            out_visits[tree, a] = visits[child]
-            out_priors[tree, a] = edge_priors[child]
-            out_distance[tree, a] = distance[child] + 1
-            out_q[tree, a] = edge_q[child]
-            result = proven[child]
-            if to_move[child] != to_move[root] and result != UNKNOWN and result != DRAW:
+            a = nodes.actions[child]
+            out_visits[tree, a] = nodes.visits[child]
+            out_priors[tree, a] = nodes.edge_priors[child]
+            out_distance[tree, a] = nodes.distance[child] + 1
+            out_q[tree, a] = nodes.q[child]
+            result = nodes.proven[child]
+            if nodes.to_move[child] != nodes.to_move[root] and result != UNKNOWN and result != DRAW:
                 result = LOSS if result == WIN else WIN
             out_proven[tree, a] = result
-            child = next_sibling[child]
+            child = nodes.next_sibling[child]
         for a in range(out_visits.shape[1]):
             out_legal[tree, a] = out_priors[tree, a] > 0
-        result = proven[root]
+        result = nodes.proven[root]
         if result == UNKNOWN:
-            out_values[tree] = value_sums[root] / np.float32(max(visits[root], 1))
+            out_values[tree] = nodes.value_sums[root] / np.float32(max(nodes.visits[root], 1))
         elif result != DRAW:
-            out_values[tree] = powers[distance[root]] if result == WIN else -powers[distance[root]]
+            out_values[tree] = (
+                powers[nodes.distance[root]] if result == WIN else -powers[nodes.distance[root]]
+            )
         best = best_action_of(
             tree, result, out_visits, out_q, out_priors, out_legal, out_proven, out_distance
         )
@@ -186,44 +193,53 @@ def sample_actions(result: Result, temperature: Floats | float, random: np.rando
     return np.where(sure, result.actions, drawn).astype(np.int32)
 
 
-def principal_variation(trees: Trees, tree: int, first_action: int | None = None) -> list[int]:
-    """The line expected from a root, or after one of its moves: at each node the move to be played."""
-    node = int(trees.roots[tree])
-    line: list[int] = []
-    action = first_action
-    while trees.first_child[node] != NONE:
-        child = _expected(trees, node) if action is None else _child(trees, node, action)
-        if child == NONE:
-            break
-        line.append(int(trees.actions[child]))
-        node, action = child, None
-    return line
+def principal_variation(
+    trees: Trees, tree: int, child: int | None = None, max_plies: int = MAX_PLIES
+) -> list[int]:
+    """The line expected from a root, or after the move that leads to one of its children."""
+    start = int(trees.roots[tree]) if child is None else child
+    line = np.empty(max_plies, np.int16)
+    length = _expected_line(start, child is not None, line, *trees.nodes)
+    return line[:length].tolist()  # type: ignore[no-any-return]
 
 
-def _child(trees: Trees, node: int, action: int) -> int:
-    return next((child for child in children(trees, node) if trees.actions[child] == action), NONE)
+@kernel
+def _expected_line(node: int, with_first: bool, line: Int16s, *arrays: Array) -> int:
+    """At each node the move to be played, by the order of best_action_of. Returns how many there are."""
+    nodes = Nodes(*arrays)
+    length = 0
+    if with_first:
+        line[0] = nodes.actions[node]
+        length = 1
+    while length < line.size and nodes.first_child[node] != NONE:
+        best_rank, best = -1e30, NONE
+        child = nodes.first_child[node]
+        while child >= 0:
+            rank = float(nodes.visits[child])
+            proven = nodes.proven[child]
+            if proven in (WIN, LOSS):
+                is_good = (proven == WIN) == (nodes.to_move[child] == nodes.to_move[node])
+                rank = 1e12 - nodes.distance[child] if is_good else nodes.distance[child] - 1e12
+            elif proven == DRAW and nodes.proven[node] == DRAW:
+                rank += 1e9
+            if rank > best_rank:
+                best_rank, best = rank, child
+            child = nodes.next_sibling[child]
+        line[length] = nodes.actions[best]
+        node, length = best, length + 1
+    return length
 
 
-def _expected(trees: Trees, node: int) -> int:
-    """The child whose move the search expects at a node."""
-    best_rank, best = -np.inf, NONE
-    for child in reversed(children(trees, node)):
-        proven, distance = trees.proven[child], int(trees.distance[child])
-        same = trees.to_move[child] == trees.to_move[node]
-        rank = float(trees.visits[child])
-        if proven in (WIN, LOSS):
-            rank = 1e12 - distance if (proven == WIN) == same else -1e12 + distance
-        elif proven == DRAW and trees.proven[node] == DRAW:
-            rank += 1e9
-        if rank > best_rank:
-            best_rank, best = rank, child
-    return best
+def max_depth(parents: Int32s, root: int, used: int) -> int:
+    """Plies from a root to the deepest of the nodes that its tree uses, which follow it."""
+    return _max_depth(root, np.zeros(used, np.int16), parents)
 
 
-def log_priors(trees: Trees) -> Floats:
-    """log P at every root that has no children yet, LOWEST where illegal;  [B, A]"""
-    priors = trees.priors[trees.roots]
-    priors[trees.num_legal[trees.roots] == NONE] = 0
-    logs = np.full(priors.shape, LOWEST, np.float32)
-    np.log(priors, out=logs, where=priors > 0)
-    return logs
+@kernel
+def _max_depth(first: int, depths: Int16s, parents: Int32s) -> int:
+    """Parents come before their children, so one pass is enough."""
+    deepest = 0
+    for i in range(1, depths.size):
+        depths[i] = depths[parents[first + i] - first] + 1
+        deepest = max(deepest, depths[i])
+    return deepest

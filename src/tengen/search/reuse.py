@@ -1,120 +1,49 @@
-"""Keeps the subtree below a move when it is played, moved to the front of the tree's nodes, in place."""
+"""Keeps the subtree below a move when it is played: its nodes move to the front of the tree, in place.
+
+For any tree of this folder: a NamedTuple of arrays with a row per node, where a child comes after its parent.
+"""
 
 import numpy as np
 
-from tengen.games.game import Mask, State
-from tengen.search.tree import NONE, Floats, Int8s, Int16s, Int32s, Trees, kernel
+from tengen.search.tree import NONE, Int32s, Linked, kernel
+
+CHUNK = 4096  # nodes moved at once: a copy of all of them would need their memory twice
 
 
-def keep_subtrees(trees: Trees, actions: Int32s) -> Mask:
-    """Makes the child after actions[b] the root of tree b; False where there is no such child."""
-    kept = np.zeros(trees.num_trees, np.bool_)
-    _keep(
-        trees.capacity,
-        np.ascontiguousarray(actions, np.int32),
-        kept,
-        np.empty(trees.capacity, np.int32),
-        trees.used,
-        trees.states,
-        trees.to_move,
-        trees.priors,
-        trees.values,
-        trees.num_legal,
-        trees.parents,
-        trees.actions,
-        trees.first_child,
-        trees.next_sibling,
-        trees.num_children,
-        trees.best_action,
-        trees.best_prior,
-        trees.visits,
-        trees.value_sums,
-        trees.q,
-        trees.edge_priors,
-        trees.proven,
-        trees.distance,
-    )
-    return kept
+def keep_subtree(nodes: Linked, root: int, used: int, action: int) -> int:
+    """Makes the child after `action` the root, of a tree that uses this many nodes from `root` on.
+
+    Returns how many nodes it keeps; 0, and nothing is changed, if there is no such child. What the root's own
+    statistics mean is up to the caller: they are those of the edge that led to it.
+    """
+    start = int(nodes.first_child[root])
+    while start != NONE and nodes.actions[start] != action:
+        start = int(nodes.next_sibling[start])
+    if start == NONE:
+        return 0
+    moved_to, kept = np.full(used, NONE, np.int32), np.empty(used, np.int32)
+    count = _mark(root, start, moved_to, kept, nodes.parents)
+    # Nodes only move forward, and in order: no chunk overwrites what a later one reads.
+    for begin in range(0, count, CHUNK):
+        chunk = kept[begin : min(begin + CHUNK, count)]
+        for array in nodes:
+            array[root + begin : root + begin + len(chunk)] = array[chunk]
+    for links in (nodes.parents, nodes.first_child, nodes.next_sibling):
+        mine = links[root : root + count]
+        is_link = mine != NONE
+        mine[is_link] = moved_to[mine[is_link] - root]  # the new root's links to lost nodes become NONE
+    return count
 
 
 @kernel
-def _keep(
-    capacity: int,
-    chosen: Int32s,
-    kept: Mask,
-    moved_to: Int32s,
-    used: Int32s,
-    states: State,
-    to_move: Int8s,
-    priors: Floats,
-    values: Floats,
-    num_legal: Int16s,
-    parents: Int32s,
-    actions: Int16s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    num_children: Int16s,
-    best_action: Int16s,
-    best_prior: Floats,
-    visits: Int32s,
-    value_sums: Floats,
-    q: Floats,
-    edge_priors: Floats,
-    proven: Int8s,
-    distance: Int16s,
-) -> None:
-    """A child comes after its parent, so one pass upwards finds the subtree, and moving down is safe."""
-    for tree in range(chosen.size):
-        root = tree * capacity
-        start = first_child[root]
-        while start >= 0 and actions[start] != chosen[tree]:
-            start = next_sibling[start]
-        if start == NONE:
-            continue
-        kept[tree] = True
-        for i in range(used[tree]):
-            moved_to[i] = NONE
-        moved_to[start - root] = root
-        count = 1
-        for node in range(start, root + used[tree]):
-            if node != start:
-                parent = moved_to[parents[node] - root]
-                if parent == NONE:
-                    continue
-                moved_to[node - root] = root + count
-                count += 1
-            to = moved_to[node - root]
-            for i in range(states.shape[1]):
-                states[to, i] = states[node, i]
-            for a in range(priors.shape[1]):
-                priors[to, a] = priors[node, a]
-            to_move[to] = to_move[node]
-            values[to] = values[node]
-            num_legal[to] = num_legal[node]
-            actions[to] = actions[node]
-            num_children[to] = num_children[node]
-            best_action[to] = best_action[node]
-            best_prior[to] = best_prior[node]
-            visits[to] = visits[node]
-            value_sums[to] = value_sums[node]
-            q[to] = q[node]
-            edge_priors[to] = edge_priors[node]
-            proven[to] = proven[node]
-            distance[to] = distance[node]
-            first_child[to] = NONE
-            next_sibling[to] = NONE
-            if node == start:
-                parents[to] = NONE
-            else:  # newest child first, as before
-                parents[to] = parent
-                next_sibling[to] = first_child[parent]
-                first_child[parent] = to
-        used[tree] = count
-        # The root's own statistics are for the player to move there: its value and its children's.
-        value_sums[root] = (
-            values[root] if proven[root] == 0 or first_child[root] != NONE else value_sums[root]
-        )
-        child = first_child[root]
-        while child >= 0:
-            value_sums[root] += value_sums[child]
-            child = next_sibling[child]
+def _mark(root: int, start: int, moved_to: Int32s, kept: Int32s, parents: Int32s) -> int:
+    """Lists the nodes of the subtree below `start`, and their new numbers. Parents come before children."""
+    moved_to[start - root] = root
+    kept[0] = start
+    count = 1
+    for node in range(start + 1, root + moved_to.size):
+        if moved_to[parents[node] - root] != NONE:
+            moved_to[node - root] = root + count
+            kept[count] = node
+            count += 1
+    return count

@@ -1,17 +1,21 @@
 """What a search thinks of a position, for people and for programs: a table, a tree, JSON."""
 
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 from tengen.games import drawing
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.search.mcts import Search
 from tengen.search.prove import lower_bounds
-from tengen.search.result import Result, principal_variation
-from tengen.search.tree import DRAW, LOSS, NONE, UNKNOWN, WIN, Trees, children
-from tengen.search.uct import UctResult
+from tengen.search.result import max_depth, principal_variation
+from tengen.search.tree import DRAW, LOSS, NONE, UNKNOWN, WIN, Nodes, Trees, children
+from tengen.search.uct import UctSearch
 
+MAX_LINE = 20  # plies of the lines in a snapshot
 RESULTS = {UNKNOWN: None, WIN: "win", LOSS: "loss", DRAW: "draw"}
 
 
@@ -22,7 +26,7 @@ class MoveInfo:
     move: str
     visits: int
     prior: float | None  # None: the search has no priors
-    value: float  # from -1 (lost) to 1 (won)
+    value: float | None  # from -1 (lost) to 1 (won); None: nobody has looked at it
     proven: str | None  # "win", "loss", "draw"
     distance: int | None  # plies to the proven end
     is_exact: bool  # is the distance exact? Else it is the length of the line found, a bound
@@ -72,7 +76,8 @@ class Snapshot:
         ]
         for info in self.moves[:top]:
             prior = "" if info.prior is None else f"{info.prior:.3f}"
-            numbers = f"{info.visits:>9,}{prior:>8}{info.value:>+8.3f}"
+            value = "" if info.value is None else f"{info.value:+.3f}"
+            numbers = f"{info.visits:>9,}{prior:>8}{value:>8}"
             line = " ".join(info.line[:12])
             lines.append(f"{info.move:<6}{numbers}  {info.ending:<12} {line}".rstrip())
         if len(self.moves) > top:
@@ -81,107 +86,113 @@ class Snapshot:
 
 
 def of_search(position: Position, search: Search, tree: int = 0) -> Snapshot:
-    """What a tree of a search has found; may be asked while the search goes on."""
-    game, result = position.game, search.result()
-    soonest = lower_bounds(search.trees)
+    """What a tree of a search has found; may be asked while the search goes on. 3 ms with 50,000 nodes."""
+    name, result, trees = cache(position.game.moves.name), search.result(), search.trees
+    root, used, nodes = int(trees.roots[tree]), int(trees.used[tree]), trees.nodes
+    soonest = lower_bounds(trees, tree) if result.proven[tree].any() else None
     infos = []
-    for child in children(search.trees, int(search.trees.roots[tree])):
-        action = int(search.trees.actions[child])
+    for child in children(nodes, root):
+        action = int(nodes.actions[child])
         proven = int(result.proven[tree, action])
+        is_exact = soonest is not None and soonest[child - root] == nodes.distance[child]
         infos.append(
             MoveInfo(
-                move=game.moves.name(action),
+                move=name(action),
                 visits=int(result.visits[tree, action]),
                 prior=round(float(result.priors[tree, action]), 6),
                 value=round(float(result.q[tree, action]), 6),
                 proven=RESULTS[proven],
                 distance=int(result.distance[tree, action]) if proven in (WIN, LOSS) else None,
-                is_exact=proven != UNKNOWN and bool(soonest[child] == search.trees.distance[child]),
-                line=tuple(game.moves.name(a) for a in principal_variation(search.trees, tree, action)),
+                is_exact=proven != UNKNOWN and bool(is_exact),
+                line=tuple(name(a) for a in principal_variation(trees, tree, child, MAX_LINE)),
             )
         )
-    return _snapshot(position, type(search.settings).__name__, result, tree, infos)
-
-
-def of_uct(position: Position, result: UctResult) -> Snapshot:
-    """What a search with rollouts has found."""
-    game = position.game
-    infos = []
-    for action in range(game.num_actions):
-        if result.visits[action] > 0:
-            proven = int(result.proven[action])
-            line = result.principal_variation if action == result.action else [action]
-            infos.append(
-                MoveInfo(
-                    move=game.moves.name(action),
-                    visits=int(result.visits[action]),
-                    prior=None,
-                    value=round(float(result.values[action]), 6),
-                    proven=RESULTS[proven],
-                    distance=int(result.distance[action]) if proven in (WIN, LOSS) else None,
-                    is_exact=bool(proven == WIN and result.distance[action] == 1),
-                    line=tuple(game.moves.name(a) for a in line),
-                )
-            )
-    best = game.moves.name(int(result.action)) if result.action >= 0 else None
-    infos.sort(key=lambda info: (info.move == best, info.visits), reverse=True)
-    value = infos[0].value if infos else 0.0
-    return Snapshot(
-        game.name,
-        tuple(position.moves),
-        position.to_move,
-        "Uct",
-        result.simulations,
-        value,
-        best,
-        tuple(infos),
-    )
-
-
-def _snapshot(position: Position, name: str, result: Result, tree: int, infos: list[MoveInfo]) -> Snapshot:
+    infos += [
+        MoveInfo(name(a), 0, round(float(result.priors[tree, a]), 6), None, None, None, False, (name(a),))
+        for a in np.flatnonzero(result.legal[tree] & (result.visits[tree] == 0)).tolist()
+    ]
     action = int(result.actions[tree])
-    best = position.game.moves.name(action) if action != NONE else None
-    infos.sort(key=lambda info: (info.move == best, info.visits, info.value), reverse=True)
+    best = name(action) if action != NONE else None
+    infos.sort(key=lambda info: (info.move == best, info.visits, info.value or 0, info.prior), reverse=True)
     return Snapshot(
         game=position.game.name,
         played=tuple(position.moves),
         to_move=position.to_move,
-        search=name,
-        simulations=max(0, int(result.simulations[tree]) - 1),
+        search=type(search.settings).__name__,
+        simulations=int(result.simulations[tree] - search.kept_visits[tree]),
         value=round(float(result.values[tree]), 6),
         best=best,
         moves=tuple(infos),
+        nodes=used,
+        depth=max_depth(nodes.parents, root, used),
+        memory=search.memory,
+    )
+
+
+def of_uct(position: Position, search: UctSearch) -> Snapshot:
+    """What a search with rollouts has found; may be asked while the search goes on."""
+    name, result = cache(position.game.moves.name), search.result()
+    infos = []
+    for child in children(search.nodes, 0):
+        action = int(search.nodes.actions[child])
+        proven = int(result.proven[action])
+        infos.append(
+            MoveInfo(
+                move=name(action),
+                visits=int(result.visits[action]),
+                prior=None,
+                value=round(float(result.values[action]), 6),
+                proven=RESULTS[proven],
+                distance=int(result.distance[action]) if proven in (WIN, LOSS) else None,
+                is_exact=bool(proven == WIN and result.distance[action] == 1),
+                line=tuple(name(a) for a in search.line_to(child, MAX_LINE)),
+            )
+        )
+    best = name(result.action)
+    infos.sort(key=lambda info: (info.move == best, info.visits), reverse=True)
+    return Snapshot(
+        game=position.game.name,
+        played=tuple(position.moves),
+        to_move=position.to_move,
+        search="Uct",
+        simulations=result.simulations,
+        value=round(float(result.values[result.action]), 6),
+        best=best,
+        moves=tuple(infos),
+        nodes=search.used,
+        depth=search.depth,
+        memory=search.memory,
     )
 
 
 def tree_text(game: Game, trees: Trees, tree: int = 0, depth: int = 2) -> str:
-    """A tree as text: the board at the root, then a line a node, most visited first.
+    """A tree as text: the board at the root, then a line per node, most visited first.
 
     N visits, Q the value for the player who chose the move, P its prior, V the evaluator's value for the
     player to move after it.
     """
-    root = int(trees.roots[tree])
-    lines = [drawing.text(game, trees.states[root]), "", _node_text(trees, root, "root")]
-    stack = [(child, 1) for child in _by_visits(trees, root)]
+    root, nodes = int(trees.roots[tree]), trees.nodes
+    lines = [drawing.text(game, nodes.states[root]), "", _node_text(nodes, root, "root")]
+    stack = [(child, 1) for child in _by_visits(nodes, root)]
     while stack:
         node, level = stack.pop(0)
-        lines.append("  " * level + _node_text(trees, node, game.moves.name(int(trees.actions[node]))))
+        lines.append("  " * level + _node_text(nodes, node, game.moves.name(int(nodes.actions[node]))))
         if level < depth:
-            stack = [(child, level + 1) for child in _by_visits(trees, node)] + stack
+            stack = [(child, level + 1) for child in _by_visits(nodes, node)] + stack
     return "\n".join(lines) + "\n"
 
 
-def _by_visits(trees: Trees, node: int) -> list[int]:
-    return sorted(children(trees, node), key=lambda child: -int(trees.visits[child]))
+def _by_visits(nodes: Nodes, node: int) -> list[int]:
+    return sorted(children(nodes, node), key=lambda child: -int(nodes.visits[child]))
 
 
-def _node_text(trees: Trees, node: int, name: str) -> str:
-    visits = int(trees.visits[node])
-    q = float(trees.value_sums[node]) / max(visits, 1)
-    prior = "" if trees.parents[node] == NONE else f" P {trees.edge_priors[node]:.3f}"
+def _node_text(nodes: Nodes, node: int, name: str) -> str:
+    visits = int(nodes.visits[node])
+    q = float(nodes.value_sums[node]) / max(visits, 1)
+    prior = "" if nodes.parents[node] == NONE else f" P {nodes.edge_priors[node]:.3f}"
     text = f"{name:<5} N {visits:<5} Q {q:+.3f}{prior}"
-    proven = int(trees.proven[node])
+    proven = int(nodes.proven[node])
     if proven == UNKNOWN:
-        return f"{text} V {trees.values[node]:+.3f}"
-    ending = "" if proven == DRAW else f" in {trees.distance[node]}"
-    return f"{text} {RESULTS[proven]}{ending} for player {trees.to_move[node]}"
+        return f"{text} V {nodes.values[node]:+.3f}"
+    ending = "" if proven == DRAW else f" in {nodes.distance[node]}"
+    return f"{text} {RESULTS[proven]}{ending} for player {nodes.to_move[node]}"

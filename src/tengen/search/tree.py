@@ -5,14 +5,20 @@ parent. A node holds the state it stands for, and the statistics of the edge tha
 player who chose that edge**: so selection compares value_sums / visits as they are and never negates.
 
 Children are a linked list of those that have been visited. Of the actions not yet visited only the one with
-the highest prior can be chosen next, so each node remembers that one. Memory is fixed; nothing is recursive.
+the highest prior can be chosen next, so each node remembers that one. Nothing is recursive. The memory of a
+pool is only reserved: the system provides it page by page, as nodes are used.
+
+How a kernel gets the nodes: Python passes the arrays, `_descend(..., *trees.nodes)`; the kernel takes them as
+`*arrays` and begins with `nodes = Nodes(*arrays)`. Inside compiled code such a tuple costs nothing, and
+inlined parts take `nodes` as one argument. Passed from Python as one tuple, it costs up to a fifth of the
+speed.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +27,7 @@ from numba import njit
 from tengen.errors import UserError
 from tengen.games.game import Game, Mask, State
 
+Array = npt.NDArray[Any]
 Int8s = npt.NDArray[np.int8]
 Int16s = npt.NDArray[np.int16]
 Int32s = npt.NDArray[np.int32]
@@ -29,7 +36,8 @@ Floats = npt.NDArray[np.float32]
 LOWEST = np.float32(-1e30)  # fastmath needs finite numbers, so not -inf
 
 NONE = -1
-SMALL_FIELDS = 56  # bytes of a node beside its state and its priors
+MAX_NODES = 2**31 - 1  # nodes are numbered by int32
+MAX_PLIES = 8192  # proven distances are below this
 UNKNOWN, WIN, LOSS, DRAW = 0, 1, 2, 3  # proven results, for the player to move at the node
 
 
@@ -47,16 +55,26 @@ def kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compiles a part of a kernel, to be melted into it."""
+    """Compiles a part of a kernel, inlined where it is called."""
     return cast(Function, njit(**OPTIONS, forceinline=True)(function))
 
 
-@dataclass(frozen=True)
-class Trees:
-    """B trees of at most `capacity` nodes each; M = B · capacity."""
+class Linked(Protocol):
+    """The links of any tree of this folder: its nodes' arrays have a row per node."""
 
-    capacity: int
-    used: Int32s  # [B], nodes in each tree
+    @property
+    def parents(self) -> Int32s: ...
+    @property
+    def actions(self) -> Int16s: ...
+    @property
+    def first_child(self) -> Int32s: ...
+    @property
+    def next_sibling(self) -> Int32s: ...
+    def __iter__(self) -> Iterator[Array]: ...
+
+
+class Nodes(NamedTuple):
+    """M nodes, an array for each field. Kernels take the arrays in this order."""
 
     states: State  # [M, S]
     to_move: Int8s  # [M]
@@ -79,46 +97,10 @@ class Trees:
     proven: Int8s  # [M], UNKNOWN, WIN, LOSS or DRAW for the player to move
     distance: Int16s  # [M], plies to the proven end; prove.py says how exact
 
-    @property
-    def num_trees(self) -> int:
-        return len(self.used)
 
-    @cached_property
-    def roots(self) -> Int32s:
-        """[B]"""
-        return np.arange(self.num_trees, dtype=np.int32) * np.int32(self.capacity)
-
-    @property
-    def bytes_per_node(self) -> int:
-        nodes = self.num_trees * self.capacity
-        arrays = [array for array in vars(self).values() if isinstance(array, np.ndarray)]
-        return sum(array.nbytes for array in arrays if len(array) == nodes) // nodes
-
-
-def memory_of_machine() -> int:
-    """Bytes; where the system does not tell, more than any search needs."""
-    if not hasattr(os, "sysconf"):
-        return 2**62
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def new_trees(game: Game, num_trees: int, capacity: int) -> Trees:
-    """Empty trees with room for `capacity` nodes each: one for the root and one for each simulation."""
-    m = num_trees * capacity
-    if m >= 2**31:
-        raise UserError(
-            f"{num_trees} trees of {capacity} nodes do not fit in a pool of {2**31 - 1} nodes: "
-            "search fewer positions at once, or with fewer simulations"
-        )
-    needed = m * (2 * game.state_size + 4 * game.num_actions + SMALL_FIELDS)
-    if needed > memory_of_machine():
-        raise UserError(
-            f"{num_trees} × {capacity} nodes of {game.name} need {needed / 2**30:.1f} GiB, this machine has "
-            f"{memory_of_machine() / 2**30:.1f}: search fewer positions at once, or with fewer simulations"
-        )
-    return Trees(
-        capacity=capacity,
-        used=np.zeros(num_trees, np.int32),
+def new_nodes(game: Game, m: int) -> Nodes:
+    """Room for M nodes."""
+    return Nodes(
         states=np.zeros((m, game.state_size), np.int16),
         to_move=np.zeros(m, np.int8),
         priors=np.zeros((m, game.num_actions), np.float32),
@@ -140,45 +122,99 @@ def new_trees(game: Game, num_trees: int, capacity: int) -> Trees:
     )
 
 
+def bytes_per_node(game: Game) -> int:
+    """Memory that one node takes."""
+    return sum(array.nbytes for array in new_nodes(game, 1))
+
+
+def nodes_in(memory: int, game: Game) -> int:
+    """How many nodes fit into this many bytes."""
+    return count_nodes(memory, bytes_per_node(game), game)
+
+
+def count_nodes(memory: int, per_node: int, game: Game) -> int:
+    """How many nodes of so many bytes fit: a root and one child at least, or UserError."""
+    if memory < 2 * per_node:
+        raise UserError(
+            f"a search tree of {game.name} needs at least {2 * per_node:,} bytes, got {memory:,}: "
+            "give it more memory"
+        )
+    return min(memory // per_node, MAX_NODES)
+
+
+@dataclass(frozen=True)
+class Trees:
+    """B trees of at most `capacity` nodes each; M = B · capacity."""
+
+    capacity: int
+    used: Int32s  # [B], nodes in each tree
+    powers: Floats  # [MAX_PLIES], powers[d] is what a result in d plies is worth: the discount, d times
+    nodes: Nodes
+
+    @property
+    def num_trees(self) -> int:
+        return len(self.used)
+
+    @cached_property
+    def roots(self) -> Int32s:
+        """[B]"""
+        return np.arange(self.num_trees, dtype=np.int32) * np.int32(self.capacity)
+
+
+def memory_of_machine() -> int:
+    """Bytes; where the system does not tell, more than any search needs."""
+    if not hasattr(os, "sysconf"):
+        return 2**62
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def new_trees(game: Game, num_trees: int, capacity: int, discount: float = 1.0) -> Trees:
+    """Empty trees with room for `capacity` nodes each: one for the root and one for each simulation."""
+    m = num_trees * capacity
+    if m > MAX_NODES:
+        raise UserError(
+            f"{num_trees} trees of {capacity} nodes do not fit in a pool of {MAX_NODES} nodes: "
+            "search fewer positions at once, or with fewer simulations"
+        )
+    needed = m * bytes_per_node(game)
+    if needed > memory_of_machine():
+        raise UserError(
+            f"{num_trees} × {capacity} nodes of {game.name} need {needed / 2**30:.1f} GiB, this machine has "
+            f"{memory_of_machine() / 2**30:.1f}: search fewer positions at once, or with fewer simulations"
+        )
+    return Trees(
+        capacity=capacity,
+        used=np.zeros(num_trees, np.int32),
+        powers=(discount ** np.arange(MAX_PLIES)).astype(np.float32),
+        nodes=new_nodes(game, m),
+    )
+
+
 def make_roots(trees: Trees, chosen: Mask) -> None:
     """Single, unevaluated nodes of the chosen trees; their states are there already."""
-    _make_roots(
-        trees.capacity, chosen, trees.used, trees.num_legal, trees.parents, trees.actions, trees.first_child,
-        trees.next_sibling, trees.num_children, trees.visits, trees.value_sums, trees.proven, trees.distance,
-    )  # fmt: skip
+    _make_roots(trees.capacity, chosen, trees.used, *trees.nodes)
 
 
 @kernel
-def _make_roots(
-    capacity: int,
-    chosen: Mask,
-    used: Int32s,
-    num_legal: Int16s,
-    parents: Int32s,
-    actions: Int16s,
-    first_child: Int32s,
-    next_sibling: Int32s,
-    num_children: Int16s,
-    visits: Int32s,
-    value_sums: Floats,
-    proven: Int8s,
-    distance: Int16s,
-) -> None:
+def _make_roots(capacity: int, chosen: Mask, used: Int32s, *arrays: Array) -> None:
+    nodes = Nodes(*arrays)
     for tree in range(chosen.size):
         if chosen[tree]:
             root = tree * capacity
             used[tree] = 1
-            parents[root] = actions[root] = first_child[root] = next_sibling[root] = num_legal[root] = NONE
-            num_children[root] = visits[root] = value_sums[root] = proven[root] = distance[root] = 0
+            nodes.parents[root] = nodes.actions[root] = nodes.num_legal[root] = NONE
+            nodes.first_child[root] = nodes.next_sibling[root] = NONE
+            nodes.num_children[root] = nodes.visits[root] = nodes.value_sums[root] = 0
+            nodes.proven[root] = nodes.distance[root] = 0
 
 
-def children(trees: Trees, node: int) -> list[int]:
+def children(nodes: Linked, node: int) -> list[int]:
     """The visited children of a node, first visited first."""
     found = []
-    child = int(trees.first_child[node])
+    child = int(nodes.first_child[node])
     while child != NONE:
         found.append(child)
-        child = int(trees.next_sibling[child])
+        child = int(nodes.next_sibling[child])
     return found[::-1]
 
 
@@ -192,6 +228,12 @@ class Slots:
     waiting: Int32s  # [L], the first n are the leaves that must be evaluated
     states: State  # [L, S], theirs
     legal: Mask  # [L, A], theirs
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        arrays = (self.leaves, self.is_new, self.waiting, self.states, self.legal)
+        return sum(array.nbytes for array in arrays)
 
 
 def new_slots(game: Game, num_trees: int, per_tree: int) -> Slots:

@@ -74,6 +74,11 @@ class Solver:
         book_key(0, 0)
         middle_of(0, 0)
 
+    @property
+    def memory(self) -> int:
+        """Bytes of the table."""
+        return self.table.nbytes
+
     def begin(self, position: Position, goal: Goal = "best", weak: bool = False) -> "Solving":
         """Starts to solve the columns of a position, in slices; several may take turns.
 

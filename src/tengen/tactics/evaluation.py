@@ -50,6 +50,11 @@ def squash(value: int) -> float:
     return math.copysign(1.0, value) if abs(value) > SURE else math.tanh(value / SCALE)
 
 
+def plies_to_end(value: int) -> int | None:
+    """How many plies until the proven end that a value stands for; None if nothing is proven."""
+    return MATE - abs(value) if abs(value) > SURE else None
+
+
 @kernel
 def at_ply(value: int, ply: int) -> int:
     """A value as seen from the root, `ply` moves before: wins are further away."""

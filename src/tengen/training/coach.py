@@ -1,82 +1,94 @@
 """The loop: play, remember, learn, measure, again.
 
 champion ── self-play ──► shards ──► replay ──► learner ──► checkpoint ──► gate ──► champion
+
+The coach alone writes files. What takes long (games, gradients, matches) it has done by `run_tasks`, and does
+not know where.
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import partial
 
 from tengen import games, nets
-from tengen.evaluators.card import read_card
+from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
-from tengen.players.zero import find_network
 from tengen.training import manifest
+from tengen.training.config import Config
 from tengen.training.exporting import export, with_precision
-from tengen.training.gate import Standing, judge
-from tengen.training.gradients import ComputeGradients
+from tengen.training.gate import Standing, hold_gate
+from tengen.training.generation import Generation, ReplayMetrics
+from tengen.training.gradients import GradientWork
 from tengen.training.learner import Learner
 from tengen.training.measure import strength_of
-from tengen.training.playing import PlayShards, play, stored
+from tengen.training.playing import play, stored
 from tengen.training.replay import Replay
 from tengen.training.run import Run, arguments_of
 from tengen.training.watch import Watcher
+from tengen.workers.tasks import RunTasks
 
 
-def train(run: Run, play_shards: PlayShards, compute_gradients: ComputeGradients, watcher: Watcher) -> None:
-    """Goes on with a run to its end. The two functions have shards played and gradients computed, somewhere;
-    `watcher` looks on."""
+def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> Iterator[Generation]:
+    """Goes on with a run to its end: each generation, once it is complete and on the disk."""
     game = games.find(run.config.game)
-    learner, replay, standing = start_or_resume(run, game, play_shards, watcher)
-    config, generation, elapsed = run.config, run.generation + 1, run.elapsed
+    learner, replay, standing = start_or_resume(run, game, run_tasks, watcher)
+    config, number, elapsed = run.config, run.generation + 1, run.elapsed
+    compute_gradients = partial(run_tasks, gradient_work(config))
     is_last = run.is_finished
     while not is_last:
+        began, progress = time.perf_counter(), config.length.progress(number - 1, elapsed)
         # 1. play
-        began, progress = time.perf_counter(), config.length.progress(generation - 1, elapsed)
-        stats, shards = play(run, config, generation, standing.champion, play_shards, watcher)
+        shards, selfplay = play(run, config, number, standing.champion, run_tasks, watcher)
         # 2. remember
         num_new = replay.add(shards)
-        played = time.perf_counter()
         # 3. learn
-        steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
-        watcher.begin(generation, "learning", steps)
-        seed = [config.seed, generation, 1]
+        learning_began = time.perf_counter()
+        num_steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
+        watcher.begin(number, "learning", num_steps)
         deadline = began + config.length.seconds_left(elapsed)
+        seed = [config.seed, number, 1]
         losses = learner.learn(
-            replay.positions(), steps, progress, seed, deadline, compute_gradients, watcher.learned
+            replay.samples(), num_steps, progress, seed, deadline, compute_gradients, watcher.learned
         )
-        learned = time.perf_counter()
-        watcher.begin(generation, "exporting")
-        exports = export(run, config, game, learner, replay, generation)
+        learning_seconds = time.perf_counter() - learning_began
+        watcher.begin(number, "exporting")
+        checkpoint, exported = export(config, game, learner, replay, number)
         # 4. measure
-        watcher.begin(generation, "measuring")
-        standing, match = judge(run, config, game, standing, generation, exports)
+        watcher.begin(number, "measuring")
+        standing, match = hold_gate(run, config, game, standing, checkpoint, run_tasks)
         seconds = time.perf_counter() - began
-        is_last = config.length.is_over(generation, elapsed + seconds, seconds)
-        strength = strength_of(run, config, game, generation, exports, is_last)
-        # 5. record; the card comes last: a generation counts when its card is there
+        is_last = config.length.is_over(number, elapsed + seconds, seconds)
+        strength = strength_of(run, config.measure, game, checkpoint, is_last, run_tasks)
+        # 5. record
         elapsed += time.perf_counter() - began
-        metrics = {
-            "generation": generation,
-            "elapsed": round(elapsed, 2),
-            "selfplay": stats | {"seconds": round(played - began, 2)},
-            "learner": asdict(losses) | {"seconds": round(learned - played, 2)},
-            "replay": {"window": len(replay.positions()), "total": replay.total},
-            "export": exports.notes,
-            "gate": asdict(standing) | (asdict(match) | {"score": match.score} if match else {}),
-            "strength": strength,
-        }
-        run.log(metrics)
-        standing.save(run.checkpoint(generation))
+        generation = Generation(
+            number,
+            elapsed,
+            selfplay,
+            losses,
+            learning_seconds,
+            ReplayMetrics(len(replay.samples()), replay.total),
+            exported,
+            standing,
+            match,
+            strength,
+        )
         training = {"minutes": round(elapsed / 60, 1), "positions": replay.total, "config": asdict(config)}
-        card = replace(exports.card, strength=strength, training=training)
-        run.save_checkpoint(generation, exports.networks, card, standing.champion, metrics)
-        watcher.finished(metrics)
-        generation += 1
+        card = replace(checkpoint.card, strength=strength, training=training)
+        run.record(generation, replace(checkpoint, card=card))
+        watcher.finished(generation.to_line())
+        yield generation
+        number += 1
+
+
+def gradient_work(config: Config) -> GradientWork:
+    return GradientWork(config.game, config.network.name, arguments_of(config))
 
 
 def start_or_resume(
-    run: Run, game: Game, play_shards: PlayShards, watcher: Watcher
+    run: Run, game: Game, run_tasks: RunTasks, watcher: Watcher
 ) -> tuple[Learner, Replay, Standing]:
     """The learner, the window and the gate as the last complete generation left them."""
     config = run.config
@@ -87,14 +99,14 @@ def start_or_resume(
         if config.network.start:
             learner.begin_with(load_net(find_network(config.network.start)))
         run.configure(config := with_precision(config, game, learner))  # once, before anything depends on it
-        exports = export(run, config, game, learner, replay, generation=0)
-        run.save_checkpoint(0, exports.networks, exports.card, champion=0)
+        checkpoint, _ = export(config, game, learner, replay, generation=0)
+        run.save_checkpoint(checkpoint, champion=0)
         return learner, replay, Standing()
     learner.load(run.checked_weights(run.generation))
     for generation in range(1, run.generation + 1):
-        replay.add(stored(run, generation, play_shards, watcher))
+        replay.add(stored(run, generation, run_tasks, watcher))
     standing = Standing.load(run.checkpoint(run.generation)) if run.generation else Standing()
     manifest.check(run.checkpoint(standing.champion))
     if not (run.folder / "best").exists():  # killed while a new champion took its place
-        run.promote(standing.champion, read_card(run.checkpoint(standing.champion)))
+        run.promote(run.load_checkpoint(standing.champion))
     return learner, replay, standing

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkConfig:
     name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which have their own sizes
     channels: int = 48  # width of anysize
     blocks: int = 5  # its depth
@@ -19,7 +19,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class SelfPlay:
+class SelfPlayConfig:
     games: int = 512  # per generation: many short generations learn faster than few long ones
     games_per_shard: int = 256  # played in one batch by one worker; the records depend on the shard alone
     at_once: int = 128  # games per batch: more make a CPU hardly faster, and the end of a shard slower
@@ -51,13 +51,13 @@ class SelfPlay:
 
 
 @dataclass(frozen=True)
-class Replay:
+class ReplayConfig:
     least_positions: int = 20_000  # in the window, at least
     share: float = 0.5  # of all positions so far that the window holds, once that is more
 
 
 @dataclass(frozen=True)
-class Learner:
+class LearnerConfig:
     batch_size: int = 256  # positions per step
     passes: float = 4.0  # over each new position: about as much time as its game took
     optimizer: Literal["muon", "adamw", "sgd"] = "muon"  # muon learns faster than adamw; sgd as in AlphaZero
@@ -71,7 +71,7 @@ class Learner:
 
 
 @dataclass(frozen=True)
-class Gate:
+class GateConfig:
     """Which network plays for the run, and plays the next generation's games."""
 
     kind: Literal["always", "champion", "rising"] = "always"  # gate.py tells them apart
@@ -82,7 +82,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasureConfig:
     """How strong the network has become. Nothing of it is learned from."""
 
     every: int = 5  # generations; 0: never
@@ -93,7 +93,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Length:
+class LengthConfig:
     """Of a run, which ends at whichever limit comes first; with minutes, where a generation ends nearest."""
 
     minutes: float = 0.0  # of work, all commands together; 0: no limit
@@ -137,24 +137,24 @@ class Change:
 class Config:
     game: str
     seed: int = 0
-    length: Length = field(default_factory=Length)
-    network: Network = field(default_factory=Network)
-    selfplay: SelfPlay = field(default_factory=SelfPlay)
-    replay: Replay = field(default_factory=Replay)
-    learner: Learner = field(default_factory=Learner)
-    gate: Gate = field(default_factory=Gate)
-    measure: Measure = field(default_factory=Measure)
+    length: LengthConfig = field(default_factory=LengthConfig)
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
+    replay: ReplayConfig = field(default_factory=ReplayConfig)
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
+    measure: MeasureConfig = field(default_factory=MeasureConfig)
     changes: tuple[Change, ...] = ()  # oldest first
 
 
 SECTIONS: dict[str, Any] = {
-    "length": Length,
-    "network": Network,
-    "selfplay": SelfPlay,
-    "replay": Replay,
-    "learner": Learner,
-    "gate": Gate,
-    "measure": Measure,
+    "length": LengthConfig,
+    "network": NetworkConfig,
+    "selfplay": SelfPlayConfig,
+    "replay": ReplayConfig,
+    "learner": LearnerConfig,
+    "gate": GateConfig,
+    "measure": MeasureConfig,
 }
 
 PRESETS: dict[str, dict[str, Any]] = {  # over a game's file: for how long, and on what

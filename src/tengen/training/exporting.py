@@ -1,58 +1,42 @@
-"""The files of a checkpoint: the weights to go on learning, two exports to play with, and the card."""
+"""From the learner to a checkpoint: the weights to go on learning, two exports to play with, and the card."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
 
 import numpy as np
 
 from tengen.errors import UserError
 from tengen.evaluators.agreement import agreement
 from tengen.evaluators.card import Card, Precision, hash_of
-from tengen.evaluators.onnx import NetworkFile
 from tengen.evaluators.probe import probe
 from tengen.evaluators.samples import random_planes
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes
 from tengen.nets.export import to_int8, to_onnx
 from tengen.training.changes import changed
+from tengen.training.checkpoint import Checkpoint
 from tengen.training.config import Config
+from tengen.training.generation import ExportMetrics
 from tengen.training.learner import Learner
 from tengen.training.replay import Replay
-from tengen.training.run import Run, settings_of
+from tengen.training.run import settings_of
 
 CALIBRATION = 1024  # positions for int8
 
 
-@dataclass(frozen=True)
-class Exports:
-    """A network for playing, in one precision or both; the card says which plays."""
-
-    card: Card
-    networks: dict[str, bytes]
-    notes: dict[str, Any]  # how far the two agree, for the metrics
-
-    @property
-    def playing(self) -> NetworkFile:
-        return NetworkFile(self.networks[self.card.precision], self.card.planes)
-
-
 def export(
-    run: Run, config: Config, game: Game, learner: Learner, replay: Replay, generation: int
-) -> Exports:
-    """Writes the weights and makes the rest. If the run chose int8, it plays when it says what fp32 says."""
-    folder = run.checkpoint(generation)
-    folder.mkdir(parents=True, exist_ok=True)
-    learner.save(folder / "weights.safetensors")
+    config: Config, game: Game, learner: Learner, replay: Replay, generation: int
+) -> tuple[Checkpoint, ExportMetrics]:
+    """The learner's network as a checkpoint. If the run chose int8, it plays when it says what fp32 says."""
     net = learner.player
     planes = sample_planes(game, replay, [config.seed, generation, 2])
-    networks = {"fp32": to_onnx(net, planes[:256])}
+    networks: dict[Precision, bytes] = {"fp32": to_onnx(net, planes[:256])}
     precision: Precision = "fp32"
-    notes: dict[str, Any] = {}
+    found: dict[str, float] = {}
     if config.selfplay.precision == "int8":
         seen = np.ascontiguousarray(planes[:, net.planes])
         networks["int8"] = to_int8(networks["fp32"], seen)
         agrees = agreement(networks["fp32"], networks["int8"], seen)
-        precision, notes = "int8" if agrees.is_close else "fp32", asdict(agrees)
+        precision, found = "int8" if agrees.is_close else "fp32", asdict(agrees)
     card = Card(
         game=game.name,
         network=settings_of(config),
@@ -63,9 +47,10 @@ def export(
         search=config.selfplay.search,
         c_scale=config.selfplay.c_scale,
         sees_wins=config.selfplay.see_wins,
+        any_size=net.fits_any_size,
         hashes={name: hash_of(data) for name, data in networks.items()},
     )
-    return Exports(card, networks, notes | {"precision": precision})
+    return Checkpoint(card, networks, learner.to_bytes()), ExportMetrics(precision, found)
 
 
 def with_precision(config: Config, game: Game, learner: Learner) -> Config:
@@ -88,8 +73,8 @@ def sample_planes(game: Game, replay: Replay, seed: list[int]) -> Planes:
     """Planes of positions like those that will be met."""
     if not replay.total:
         return random_planes(game, CALIBRATION, seed)
-    positions = replay.positions()
-    rows = np.random.default_rng(seed).integers(len(positions), size=CALIBRATION)
+    samples = replay.samples()
+    rows = np.random.default_rng(seed).integers(len(samples), size=CALIBRATION)
     planes = np.zeros((CALIBRATION, *game.planes_shape), np.float32)
-    lift(game).planes(positions.states[rows], planes)
+    lift(game).planes(samples.states[rows], planes)
     return planes

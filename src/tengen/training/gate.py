@@ -2,7 +2,7 @@
 
     always     every new network is the champion at once (AlphaZero)
     champion   if it beats the champion by a win rate (AlphaGo Zero)
-    rising     if it sets a new record against UCT with random playouts. When UCT loses badly, it gets more
+    rising     if it sets a new record against UCT with random rollouts. When UCT loses badly, it gets more
                simulations and the record starts anew; the champion stays until the new record is beaten
 
 Draws count half. The champion is beaten only by who wins more games than it loses: a match of draws promotes
@@ -13,16 +13,16 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tengen import files, players
-from tengen.arena.duel import Duel, play_duel
+from tengen import files
+from tengen.arena.contestants import NetworkPlayer
+from tengen.arena.match import Match, Tally, play_quick_matches
 from tengen.errors import UserError
 from tengen.games.game import Game
-from tengen.players.player import Player
-from tengen.players.zero import Zero
-from tengen.training.config import Config, Gate
-from tengen.training.exporting import Exports
+from tengen.training.checkpoint import Checkpoint
+from tengen.training.config import Config, GateConfig
 from tengen.training.manifest import GATE
 from tengen.training.run import Run
+from tengen.workers.tasks import RunTasks
 
 FILE = GATE
 LOSES_BADLY = 0.1  # the score of UCT at which it gets more simulations
@@ -36,8 +36,8 @@ class Standing:
     rollouts: int = 0  # rising: simulations of the opponent
     record: float = 0.0  # rising: the best score against it so far
 
-    def save(self, checkpoint: Path) -> None:
-        files.write_text(checkpoint / FILE, json.dumps(asdict(self)) + "\n")
+    def to_text(self) -> str:
+        return json.dumps(asdict(self)) + "\n"
 
     @classmethod
     def load(cls, checkpoint: Path) -> "Standing":
@@ -47,34 +47,46 @@ class Standing:
             raise UserError(f"{checkpoint / FILE} is damaged: {error}") from None
 
 
-def judge(
-    run: Run, config: Config, game: Game, before: Standing, generation: int, exports: Exports
-) -> tuple[Standing, Duel | None]:
-    """Does the new network become the champion? Where the gate stands then, and the match that decided it."""
-    sims = config.gate.simulations
-    new = Zero.of(game, exports.playing, exports.card, sims)
-    with new, run.player(before.champion, game, sims) as champion:
-        return decide(config.gate, game, before, generation, new, champion, seed=config.seed + generation)
+def hold_gate(
+    run: Run, config: Config, game: Game, before: Standing, new: Checkpoint, run_tasks: RunTasks
+) -> tuple[Standing, Tally | None]:
+    """Where the gate stands after a new network, and the match that decided it, seen by the new one."""
+    generation, match = new.card.generation, None
+    if config.gate.kind != "always":
+        champion = run.load_checkpoint(before.champion)
+        networks = tuple(
+            one.player(f"generation {one.card.generation}", config.gate.simulations)
+            for one in (new, champion)
+        )
+        match = play_gate(config.gate, game, before, networks, config.seed + generation, run_tasks)
+    return decide(config.gate, before, generation, match), match
 
 
-def decide(
-    settings: Gate, game: Game, before: Standing, generation: int, new: Player, champion: Player, seed: int
-) -> tuple[Standing, Duel | None]:
-    """The same, when both can play."""
-    if settings.kind == "always":
-        return Standing(generation), None
-    if settings.kind == "champion":
-        match = play_duel(game, new, champion, settings.games, seed)
-        is_better = match.score >= settings.win_rate and match.wins > match.losses
-        return Standing(generation if is_better else before.champion), match
-    rollouts = before.rollouts or settings.rollouts
-    with players.find(f"uct:sims={rollouts}", game) as opponent:
-        match = play_duel(game, new, opponent, settings.games, seed)
-    standing = Standing(
-        champion=generation if match.score > before.record else before.champion,
-        rollouts=rollouts,
-        record=max(before.record, match.score),
-    )
+def play_gate(
+    config: GateConfig,
+    game: Game,
+    before: Standing,
+    networks: tuple[NetworkPlayer, ...],
+    seed: int,
+    run_tasks: RunTasks,
+) -> Tally:
+    """The match of the first of the networks, against the second or, if the gate is rising, against UCT."""
+    new, champion = (network.name for network in networks)
+    opponent = champion if config.kind == "champion" else f"uct:sims={before.rollouts or config.rollouts}"
+    [result] = play_quick_matches([Match(game, new, opponent, seed)], config.games, run_tasks, networks)
+    return result
+
+
+def decide(config: GateConfig, before: Standing, generation: int, match: Tally | None) -> Standing:
+    """Does the network of a generation become the champion? Where the gate stands after its match, if there
+    was one."""
+    if match is None:
+        return Standing(generation)
+    if config.kind == "champion":
+        is_better = match.score >= config.win_rate and match.wins > match.losses
+        return Standing(generation if is_better else before.champion)
+    rollouts = before.rollouts or config.rollouts
+    champion = generation if match.score > before.record else before.champion
     if 1 - match.score <= LOSES_BADLY:
-        standing = Standing(standing.champion, rollouts + settings.rollouts, record=0.0)
-    return standing, match
+        return Standing(champion, rollouts + config.rollouts, record=0.0)
+    return Standing(champion, rollouts, max(before.record, match.score))

@@ -14,9 +14,9 @@ the same steps, bit for bit, as two.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,28 +68,26 @@ class Gradients:
 ComputeGradients = Callable[[Iterable[GradientTask]], Iterable[tuple[int, Gradients]]]
 
 
+@dataclass(frozen=True)
 class GradientWork:
     """Computes the gradients of parts, with a copy of the network that takes its weights from each task."""
 
-    def __init__(self, game: str, network: str, settings: dict[str, Any], threads: int = 1) -> None:
-        self._game, self._network, self._settings, self._threads = game, network, settings, threads
-        self._copy: Net | None = None
+    game: str
+    network: str
+    settings: dict[str, Any]  # of the network
+    num_threads: int = 1
 
-    def __enter__(self) -> Self:
-        return self
+    @contextmanager
+    def open(self) -> Iterator[Callable[[GradientTask], Gradients]]:
+        copy = nets.make(self.network, games.find(self.game), self.settings)
+        copy.to(memory_format=layout_on(torch.device("cpu")))  # type: ignore[call-overload]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._copy = None
+        def compute(task: GradientTask) -> Gradients:
+            torch.set_num_threads(self.num_threads)
+            unflatten(task.weights, [*copy.parameters(), *statistics_of(copy)])
+            return gradients_of(copy, task.batch)
 
-    def __call__(self, task: GradientTask) -> Gradients:
-        torch.set_num_threads(self._threads)
-        if self._copy is None:
-            self._copy = nets.make(self._network, games.find(self._game), self._settings)
-            self._copy.to(memory_format=layout_on(torch.device("cpu")))  # type: ignore[call-overload]
-        unflatten(task.weights, [*self._copy.parameters(), *statistics_of(self._copy)])
-        return gradients_of(self._copy, task.batch)
+        yield compute
 
 
 def gradients_of(net: Net, batch: Batch) -> Gradients:

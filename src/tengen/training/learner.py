@@ -18,13 +18,13 @@ from tengen.nets.checkpoint import (
     load_tensors,
     optimizer_tensors,
     restore_optimizer,
-    save_tensors,
+    to_bytes,
     with_prefix,
     without_prefix,
 )
 from tengen.nets.evaluator import find_device
 from tengen.nets.net import Net
-from tengen.training.config import Learner as Settings
+from tengen.training.config import LearnerConfig
 from tengen.training.gradients import (
     Batch,
     ComputeGradients,
@@ -38,7 +38,7 @@ from tengen.training.gradients import (
     unflatten,
 )
 from tengen.training.muon import Muon
-from tengen.training.record import Positions
+from tengen.training.record import Samples
 
 FEWEST_ROWS = 5  # of a matrix, for Muon: the last layer of a head has fewer
 OPTIMIZERS = ("optimizer", "optimizer2")  # what their memory is called in a file; some have one only
@@ -58,7 +58,7 @@ class Losses:
 class Learner:
     """A network that learns, and the average of its weights, which plays."""
 
-    def __init__(self, game: Game, net: Net, settings: Settings) -> None:
+    def __init__(self, game: Game, net: Net, settings: LearnerConfig) -> None:
         self.game, self.settings = game, settings
         self._device = find_device(settings.device)
         self.net: Net = net.to(self._device, memory_format=layout_on(self._device))  # type: ignore[call-overload]
@@ -79,7 +79,7 @@ class Learner:
 
     def learn(
         self,
-        positions: Positions,
+        samples: Samples,
         steps: int,
         progress: float,
         seed: list[int],
@@ -95,7 +95,7 @@ class Learner:
         for group in (group for one in self._optimizers for group in one.param_groups):
             group["lr"] = rate
         sums, done = np.zeros(3), 0
-        for batch in self._batches(positions, steps, np.random.default_rng(seed)):
+        for batch in self._batches(samples, steps, np.random.default_rng(seed)):
             found = self._gradients(batch.split(self.settings.parts), compute)
             self._step(found)
             sums, done = sums + found.losses, done + 1
@@ -134,12 +134,13 @@ class Learner:
             reason = str(error).splitlines()[-1].strip()
             raise UserError(f"these weights do not fit the network of this run: {reason}") from None
 
-    def save(self, path: Path) -> None:
+    def to_bytes(self) -> bytes:
+        """All that learning goes on from, as a file of safetensors."""
         tensors = with_prefix("net", self.net.state_dict())
         tensors |= with_prefix("average", self._average.state_dict())
         for name, optimizer in zip(OPTIMIZERS, self._optimizers, strict=False):
             tensors |= with_prefix(name, optimizer_tensors(optimizer))
-        save_tensors(path, tensors)
+        return to_bytes(tensors)
 
     def load(self, path: Path) -> None:
         tensors = load_tensors(path)
@@ -153,14 +154,14 @@ class Learner:
         left = (1 - progress) / max(self.settings.final_share, 1e-9)
         return float(np.clip(left, 0.05, 1.0))
 
-    def _batches(self, positions: Positions, steps: int, random: np.random.Generator) -> Iterator[Batch]:
+    def _batches(self, samples: Samples, steps: int, random: np.random.Generator) -> Iterator[Batch]:
         """Random positions, each seen through a random symmetry."""
         symmetries, cells = self.game.symmetries, self.game.cells
         planes = np.zeros((self.settings.batch_size, *self.game.planes_shape), np.float32)
         for _ in range(steps):
-            rows = random.integers(len(positions), size=len(planes))
+            rows = random.integers(len(samples), size=len(planes))
             turns = random.integers(len(symmetries), size=len(planes))
-            states = positions.states[rows]
+            states = samples.states[rows]
             np.put_along_axis(
                 turned := np.empty_like(states[:, cells]),
                 symmetries.cells[turns].astype(np.int64),
@@ -172,19 +173,19 @@ class Learner:
             states[:, LAST_ACTION] = np.where(last >= 0, symmetries.actions[turns, np.maximum(last, 0)], last)
             policies = np.empty((len(rows), self.game.num_actions), np.float32)
             np.put_along_axis(
-                policies, symmetries.actions[turns].astype(np.int64), positions.policies[rows], axis=1
+                policies, symmetries.actions[turns].astype(np.int64), samples.policies[rows], axis=1
             )
             self._rules.planes(states, planes)
             yield Batch(
                 planes[:, self.net.planes],
                 policies,
-                positions.values[rows],
-                positions.outcomes[rows],
-                positions.plies_left[rows],
+                samples.values[rows],
+                samples.outcomes[rows],
+                samples.plies_left[rows],
             )
 
 
-def optimizers_for(net: Net, settings: Settings) -> list[torch.optim.Optimizer]:
+def optimizers_for(net: Net, settings: LearnerConfig) -> list[torch.optim.Optimizer]:
     """Muon is for layers that turn many numbers into many; AdamW takes the rest. Biases do not decay."""
     decay = settings.weight_decay
     matrices = [weights for weights in net.parameters() if weights.ndim > 1]

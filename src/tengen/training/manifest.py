@@ -19,9 +19,7 @@ FILE, GATE = "manifest.json", "gate.json"
 
 
 def write(checkpoint: Path, metrics: dict[str, Any] | None, contents: Mapping[str, bytes]) -> None:
-    """The hashes of these contents, which are its files or will be, and of what the gate wrote."""
-    gate = checkpoint / GATE
-    contents = {**contents, **({GATE: files.read_bytes(gate)} if gate.is_file() else {})}
+    """The hashes of these contents, which are its files or will be."""
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
     text = json.dumps({"metrics": metrics, "files": hashes, "sha256": sealed.BLANK}, ensure_ascii=False)
     files.write_bytes(checkpoint / FILE, sealed.seal(text.encode("utf-8") + b"\n"))

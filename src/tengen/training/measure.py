@@ -3,55 +3,51 @@
 from dataclasses import asdict
 from typing import Any
 
-from tengen import players
 from tengen.arena import reference
-from tengen.arena.duel import play_duel
+from tengen.arena.match import Match, Tally, play_quick_matches
 from tengen.arena.score import elo_of
-from tengen.evaluators.card import Card
-from tengen.evaluators.onnx import NetworkFile
 from tengen.games.game import Game
-from tengen.players.player import Player
-from tengen.players.zero import Zero
-from tengen.training.config import Config, Measure
-from tengen.training.exporting import Exports
+from tengen.training.checkpoint import Checkpoint
+from tengen.training.config import MeasureConfig
 from tengen.training.run import Run
+from tengen.workers.tasks import RunTasks
 
 
 def strength_of(
-    run: Run, config: Config, game: Game, generation: int, exports: Exports, is_last: bool
+    run: Run, config: MeasureConfig, game: Game, network: Checkpoint, is_last: bool, run_tasks: RunTasks
 ) -> dict[str, Any]:
-    """Every few generations, and of the last, how strong the network is; {} in between."""
-    every = config.measure.every
+    """Every few generations, and of the last, how strong its network is; {} in between."""
+    generation, every = network.card.generation, config.every
     if every == 0 or (generation % every and not is_last):
         return {}
-    with run.player(max(0, generation - every), game, config.measure.simulations) as before:
-        return measure(config.measure, game, exports.playing, exports.card, before)
+    return measure(config, game, network, run_tasks, run.load_checkpoint(max(0, generation - every)))
 
 
 def measure(
-    settings: Measure, game: Game, network: NetworkFile, card: Card, before: Zero | None = None
+    config: MeasureConfig,
+    game: Game,
+    network: Checkpoint,
+    run_tasks: RunTasks,
+    before: Checkpoint | None = None,
 ) -> dict[str, Any]:
     """{"alone": {"perfect": …, "good": …}, "sims=64": …} on our own scored positions of Connect 4;
     {"uct:sims=400": {"score": …, "elo": …}} for each opponent; {"before": …} for the network `before`."""
     found: dict[str, Any] = {}
-    if game.name == reference.GAME and settings.positions:
-        positions = reference.read(reference.OWN_SET)[: settings.positions]
-        for name, sims in (("alone", 1), (f"sims={settings.simulations}", settings.simulations)):
-            with Zero.of(game, network, card, sims=sims) as player:
-                score = reference.score(reference.ask(player, positions))
+    if game.name == reference.GAME and config.positions:
+        positions = reference.read(reference.OWN_SET)[: config.positions]
+        for name, simulations in (("alone", 1), (f"sims={config.simulations}", config.simulations)):
+            score = reference.score(reference.ask(network.player(name, simulations), positions, run_tasks))
             found[name] = {"perfect": asdict(score.perfect), "good": asdict(score.good)}
-    if settings.games:
-        with Zero.of(game, network, card, sims=settings.simulations) as player:
-            for spec in settings.opponents.split():
-                with players.find(spec, game) as opponent:
-                    found[spec] = _match(game, player, opponent, settings.games)
-            if before is not None:
-                found["before"] = _match(game, player, before, settings.games)
+    opponents = config.opponents.split() + ["before"] * (before is not None)
+    if config.games and opponents:
+        new = network.player("network", config.simulations)
+        old = () if before is None else (before.player("before", config.simulations),)
+        matches = [Match(game, new.name, opponent) for opponent in opponents]
+        results = play_quick_matches(matches, config.games, run_tasks, (new, *old))
+        found |= {name: _to_line(result) for name, result in zip(opponents, results, strict=True)}
     return found
 
 
-def _match(game: Game, one: Player, other: Player, num_games: int) -> dict[str, Any]:
-    match = play_duel(game, one, other, num_games, seed=0)
-    points = match.score * match.games
-    smoothed = (points + 0.5) / (match.games + 1)  # finite, even if every game was won
+def _to_line(match: Tally) -> dict[str, Any]:
+    smoothed = (match.points + 0.5) / (match.games + 1)  # finite, even if every game was won
     return asdict(match) | {"score": match.score, "elo": round(elo_of(smoothed), 1)}

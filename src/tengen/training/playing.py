@@ -1,89 +1,73 @@
-"""The games of a generation: shards that are not on the disk yet are played, somewhere."""
+"""The games of a generation: shards that are not on the disk yet are played, somewhere, and written here."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from tengen.evaluators.card import read_card
 from tengen.games.position import Position
 from tengen.training import replay
 from tengen.training.changes import in_force
 from tengen.training.config import Config
 from tengen.training.gate import Standing
-from tengen.training.record import Positions
+from tengen.training.generation import SelfPlayMetrics
 from tengen.training.run import Run
-from tengen.training.shards import ShardTask
+from tengen.training.shards import SelfPlay, Shard, ShardTask
 from tengen.training.watch import Watcher
-
-PlayShards = Callable[[Iterable[ShardTask]], Iterable[tuple[int, dict[str, Any]]]]
+from tengen.workers.tasks import RunTasks
 
 MOST_RISE = 4  # times the simulations
-SUMS = ("games", "moves", "simulations", "first_wins", "draws", "positions")  # over the shards
-MEANS = ("hit_rate", "entropy")
-RATES = ("games", "positions", "simulations")
 
 
 def play(
-    run: Run, config: Config, generation: int, champion: int, play_shards: PlayShards, watcher: Watcher
-) -> tuple[dict[str, Any], list[Positions]]:
-    """What happened, and the positions, shard by shard. The champion plays."""
-    tasks = shards_of(run, config, generation, champion)
-    missing = [task for task in tasks if not task.file.is_file()]
-    watcher.begin(generation, "playing", sum(task.games for task in missing))
+    run: Run, config: Config, generation: int, champion: int, run_tasks: RunTasks, watcher: Watcher
+) -> tuple[list[Shard], SelfPlayMetrics]:
+    """The shards, in their order, and what happened in them. The champion plays."""
     began = time.perf_counter()
-    results = []
-    for _, result in play_shards(missing):
-        results.append(result)
-        watcher.played(result)
-    speed = rates(results, time.perf_counter() - began)
-    shards = [replay.load(task.file) for task in tasks]
-    if sample := shards[0][1].get("sample"):
-        run.save_sample(generation, game_text(config.game, sample))
-    return summary([stats for _, stats in shards if stats]) | speed, [positions for positions, _ in shards]
+    tasks = shards_of(config, generation)
+    paths = [run.shard(generation, task.number) for task in tasks]
+    missing = [task for task, path in zip(tasks, paths, strict=True) if not path.is_file()]
+    watcher.begin(generation, "playing", sum(task.num_games for task in missing))
+    new: dict[int, Shard] = {}
+    if missing:
+        network = run.load_checkpoint(champion).to_send(has_weights=config.selfplay.device != "cpu")
+        paths[0].parent.mkdir(parents=True, exist_ok=True)
+        for index, shard in run_tasks(SelfPlay(config.game, config.selfplay, network), missing):
+            number = missing[index].number
+            replay.save(paths[number], shard)
+            assert shard.stats is not None
+            watcher.played(shard.stats)
+            new[number] = shard
+    seconds = time.perf_counter() - began
+    shards = [new.get(task.number) or replay.load(paths[task.number]) for task in tasks]
+    if shards[0].stats and shards[0].stats.sample:
+        run.save_sample(generation, game_text(config.game, shards[0].stats.sample))
+    stats = [shard.stats for shard in shards if shard.stats]
+    return shards, SelfPlayMetrics.of(stats, [shard.stats for shard in new.values() if shard.stats], seconds)
 
 
-def stored(run: Run, generation: int, play_shards: PlayShards, watcher: Watcher) -> list[Positions]:
-    """The positions of a complete generation. Shards that were removed are played again, as they were."""
+def stored(run: Run, generation: int, run_tasks: RunTasks, watcher: Watcher) -> list[Shard]:
+    """The shards of a complete generation. Those that were removed are played again, as they were."""
     config = in_force(run.config, generation)
-    shards = [run.shard(generation, number) for number in range(config.selfplay.num_shards)]
-    if all(shard.is_file() for shard in shards):
-        return [replay.load(shard)[0] for shard in shards]
+    paths = [run.shard(generation, number) for number in range(config.selfplay.num_shards)]
+    if all(path.is_file() for path in paths):
+        return [replay.load(path) for path in paths]
     champion = Standing.load(run.checkpoint(generation - 1)).champion if generation > 1 else 0
-    return play(run, config, generation, champion, play_shards, watcher)[1]
+    return play(run, config, generation, champion, run_tasks, watcher)[0]
 
 
-def shards_of(run: Run, config: Config, generation: int, champion: int) -> list[ShardTask]:
+def shards_of(config: Config, generation: int) -> list[ShardTask]:
     """The tasks of a generation."""
-    settings = config.selfplay
-    rise = 1 + settings.simulations_rise * (generation - 1) / settings.simulations
-    folder = run.checkpoint(champion)
+    selfplay = config.selfplay
+    rise = 1 + selfplay.simulations_rise * (generation - 1) / selfplay.simulations
     return [
         ShardTask(
-            checkpoint=folder,
-            precision=read_card(folder).precision,
-            simulations=round(settings.simulations * min(rise, MOST_RISE)),
-            games=min(settings.games_per_shard, settings.games - number * settings.games_per_shard),
+            generation,
+            number,
+            num_games=min(selfplay.games_per_shard, selfplay.games - number * selfplay.games_per_shard),
+            simulations=round(selfplay.simulations * min(rise, MOST_RISE)),
             seed=(config.seed, generation, 0, number),
-            file=run.shard(generation, number),
-            settings=settings,
         )
-        for number in range(config.selfplay.num_shards)
+        for number in range(selfplay.num_shards)
     ]
-
-
-def summary(shards: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the shards say together; {} if they are of an older version, which did not keep it."""
-    if not shards:
-        return {}
-    sums = {key: sum(shard[key] for shard in shards) for key in SUMS}
-    means = {key: round(sum(shard[key] for shard in shards) / len(shards), 3) for key in MEANS}
-    return sums | means
-
-
-def rates(shards: list[dict[str, Any]], seconds: float) -> dict[str, float]:
-    """How fast these were played: only those that were not on the disk already."""
-    counts = {key: sum(shard[key] for shard in shards) for key in RATES}
-    return {f"{key}_per_second": round(count / max(seconds, 1e-9), 2) for key, count in counts.items()}
 
 
 def game_text(game: str, actions: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""What self-play leaves behind: positions with what the search and the game's end say of them."""
+"""Samples to learn from: positions with what the search and the game's end say of them."""
 
 from dataclasses import dataclass, fields
 
@@ -10,11 +10,11 @@ from tengen.games.game import LAST_ACTION, State
 
 
 @dataclass(frozen=True)
-class Positions:
+class Samples:
     """N positions, in the order they were played, game after game. Values are for the player to move."""
 
     states: State  # [N, S]
-    policies: npt.NDArray[np.float32]  # [N, A], the search's improved policy
+    policies: npt.NDArray[np.floating]  # [N, A], the search's improved policy; float16 in a shard
     values: npt.NDArray[np.float32]  # [N], what targets.py makes of the search and the game's end
     outcomes: npt.NDArray[np.float32]  # [N, 3], the same undiscounted: shares of win, draw and loss
     plies_left: npt.NDArray[np.float32]  # [N], to the end of the game
@@ -22,51 +22,51 @@ class Positions:
     def __len__(self) -> int:
         return len(self.states)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Positions":
+    def take(self, rows: npt.NDArray[np.int64]) -> "Samples":
         """Some of them."""
-        return Positions(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+        return Samples(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
 
-def join(parts: list[Positions]) -> Positions:
+def join(parts: list[Samples]) -> Samples:
     """One after another."""
-    return Positions(
+    return Samples(
         **{
             field.name: np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(Positions)
+            for field in fields(Samples)
         }
     )
 
 
-def merged(positions: Positions) -> Positions:
-    """Equal positions made one: the mean of what was said of each, so that common openings do not contradict
-    themselves. The last action is not part of a position."""
-    bare = positions.states.copy()
+def merged(samples: Samples) -> Samples:
+    """Samples of equal positions made one: the mean of what was said of each, so that common openings do not
+    contradict themselves. The last action is not part of a position. In float32."""
+    bare = samples.states.copy()
     bare[:, LAST_ACTION] = -1
     _, first, group, counts = np.unique(
         bare, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
     group = group.ravel()
 
-    def mean(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def mean(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
         sums = np.zeros((len(first), *values.shape[1:]), np.float64)
         np.add.at(sums, group, values)
         return (sums / counts.reshape(-1, *[1] * (values.ndim - 1))).astype(np.float32)
 
-    return Positions(
-        states=positions.states[first],
-        policies=mean(positions.policies),
-        values=mean(positions.values),
-        outcomes=mean(positions.outcomes),
-        plies_left=mean(positions.plies_left),
+    return Samples(
+        states=samples.states[first],
+        policies=mean(samples.policies),
+        values=mean(samples.values),
+        outcomes=mean(samples.outcomes),
+        plies_left=mean(samples.plies_left),
     )
 
 
-def keys_of(positions: Positions) -> Bits:
+def keys_of(samples: Samples) -> Bits:
     """64 bits for each that tell it from others, by all but its last action;  [N]"""
-    entries = positions.states.shape[1]
+    entries = samples.states.shape[1]
     weights = new_weights(seed=0, count=entries)
     weights[LAST_ACTION] = 0
-    keys = np.zeros(len(positions), np.uint64)
+    keys = np.zeros(len(samples), np.uint64)
     for i in range(entries):
-        keys += positions.states[:, i].astype(np.uint64) * weights[i]
+        keys += samples.states[:, i].astype(np.uint64) * weights[i]
     return keys

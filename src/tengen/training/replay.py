@@ -1,7 +1,7 @@
-"""The window of positions that is learned from, and how they are kept on disk: one file a shard."""
+"""The window of samples that is learned from, and how shards are kept on disk: one file each."""
 
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,62 +12,70 @@ import safetensors.numpy
 from tengen import files, sealed
 from tengen.errors import UserError
 from tengen.evaluators.hashing import Bits
-from tengen.training.config import Replay as Settings
-from tengen.training.record import Positions, join, keys_of, merged
+from tengen.training.config import ReplayConfig
+from tengen.training.record import Samples, join, keys_of, merged
+from tengen.training.selfplay import ShardStats
+from tengen.training.shards import Shard
 
 NOTE = "tengen"  # its name in the header
 ADVICE = "remove it, and its games are played again"
 
 
-def save(path: Path, positions: Positions, stats: dict[str, Any]) -> None:
-    """Compact: policies in half precision. In the header: what happened in the shard, and the file's hash."""
-    arrays = {one.name: getattr(positions, one.name) for one in fields(Positions)}
-    arrays["policies"] = arrays["policies"].astype(np.float16)
+def save(path: Path, shard: Shard) -> None:
+    """A shard as a file. In the header: what happened in the shard, and the file's hash."""
+    assert shard.stats is not None
+    arrays = {one.name: getattr(shard.samples, one.name) for one in fields(Samples)}
     # One entry: safetensors writes several in any order, and equal shards are equal files.
-    note = json.dumps({"sha256": sealed.BLANK, "stats": stats})
+    note = json.dumps({"sha256": sealed.BLANK, "stats": asdict(shard.stats)})
     files.write_bytes(path, sealed.seal(safetensors.numpy.save(arrays, {NOTE: note})))
 
 
-def load(path: Path) -> tuple[Positions, dict[str, Any]]:
-    """The positions and what happened; the latter is {} in files of older versions."""
+def load(path: Path) -> Shard:
+    """The shard of a file."""
     data = files.read_bytes(path)
     sealed.check(path, data, ADVICE)
     try:
         arrays = safetensors.numpy.load(data)
-        arrays["policies"] = arrays["policies"].astype(np.float32)
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         note = json.loads(header.get("__metadata__", {}).get(NOTE, "{}"))
-        positions = Positions(**{one.name: arrays[one.name] for one in fields(Positions)})
-        return positions, dict(note.get("stats", {}))
+        samples = Samples(**{one.name: arrays[one.name] for one in fields(Samples)})
+        stats = note.get("stats")
+        return Shard(samples, None if not stats else _stats(stats))
     except (safetensors.SafetensorError, TypeError, KeyError, ValueError) as error:
         raise UserError(f"{path} is damaged ({error}): {ADVICE}") from None
 
 
 class Replay:
-    """The newest positions, each once, so that the first moves of all games do not crowd out the rest:
-    equal ones of a generation are merged, and one that is met again replaces the older."""
+    """Samples of the newest positions, each once, so that the first moves of all games do not crowd out the
+    rest: equal ones of a generation are merged, and one that is met again replaces the older."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._generations: list[tuple[Positions, Bits]] = []  # with their keys, oldest first
+    def __init__(self, config: ReplayConfig) -> None:
+        self._config = config
+        self._generations: list[tuple[Samples, Bits]] = []  # with their keys, oldest first
         self.total = 0  # positions so far
 
-    def add(self, shards: list[Positions]) -> int:
-        """The positions of a generation; how many different ones."""
-        new = merged(join(shards))
+    def add(self, shards: list[Shard]) -> int:
+        """The samples of a generation; how many different positions."""
+        new = merged(join([shard.samples for shard in shards]))
         keys = keys_of(new)
         self._generations = [_without(keys, *older) for older in self._generations]
         self._generations.append((new, keys))
         self.total += len(new)
-        window = max(self._settings.least_positions, int(self._settings.share * self.total))
-        while sum(len(positions) for positions, _ in self._generations[1:]) >= window:
+        window = max(self._config.least_positions, int(self._config.share * self.total))
+        while sum(len(samples) for samples, _ in self._generations[1:]) >= window:
             del self._generations[0]
         return len(new)
 
-    def positions(self) -> Positions:
-        return join([positions for positions, _ in self._generations])
+    def samples(self) -> Samples:
+        return join([samples for samples, _ in self._generations])
 
 
-def _without(keys: Bits, positions: Positions, their_keys: Bits) -> tuple[Positions, Bits]:
+def _without(keys: Bits, samples: Samples, their_keys: Bits) -> tuple[Samples, Bits]:
     left = np.flatnonzero(~np.isin(their_keys, keys))
-    return positions.take(left), their_keys[left]
+    return samples.take(left), their_keys[left]
+
+
+def _stats(found: dict[str, Any]) -> ShardStats:
+    """Of the header; an older version may not have known all of it."""
+    known = {one.name: found[one.name] for one in fields(ShardStats) if one.name in found}
+    return ShardStats(**known | {"sample": tuple(found.get("sample", ()))})

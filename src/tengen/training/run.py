@@ -21,19 +21,22 @@ import os
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tengen import files, sealed
 from tengen.command_line import command
 from tengen.errors import UserError
-from tengen.evaluators.card import FILES, Card, read_card, read_network
-from tengen.games.game import Game
-from tengen.players.zero import Zero
+from tengen.evaluators.card import read_card
 from tengen.training import changes, manifest
+from tengen.training.checkpoint import WEIGHTS, Checkpoint
+from tengen.training.checkpoint import read as read_checkpoint
+from tengen.training.checkpoint import write as write_checkpoint
 from tengen.training.config import Config
 from tengen.training.config_files import from_dict, from_toml, is_complete, to_toml
 
-WEIGHTS = "weights.safetensors"
+if TYPE_CHECKING:
+    from tengen.training.generation import Generation
+
 EDITING = "# Made by tengen, which notices an edit: --resume NAME --set section.key=value changes a setting."
 PARTS = {"generation", "elapsed", "selfplay", "learner", "replay", "strength"}  # of a line of metrics
 KEPT_WEIGHTS = 2  # the newest checkpoints that can be learned on from
@@ -47,7 +50,7 @@ class Run:
 
     @classmethod
     def create(cls, folder: Path, config: Config) -> "Run":
-        """A new run; UserError if there is one already. Nothing checks the settings here: checks.py does."""
+        """A new run; UserError if there is one already. The settings are checked by checks.py, not here."""
         cls.refuse_if_there(folder)
         try:
             (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
@@ -117,27 +120,42 @@ class Run:
         cards = (self.folder / "checkpoints").glob("[0-9]*/card.json")
         return max((int(card.parent.name) for card in cards), default=-1)
 
+    def record(self, generation: "Generation", checkpoint: Checkpoint) -> None:
+        """Completes a generation: its line of metrics, and its files; it counts when its card is there."""
+        line = generation.to_line()
+        self.log(line)
+        self.save_checkpoint(checkpoint, generation.standing.champion, line, generation.standing.to_text())
+
     def save_checkpoint(
         self,
-        generation: int,
-        networks: dict[str, bytes],
-        card: Card,
+        checkpoint: Checkpoint,
         champion: int,
         metrics: dict[str, Any] | None = None,
+        gate: str | None = None,
     ) -> None:
-        """The files to play; a new champion takes its place; the card comes last. Then older weights go."""
+        """All files of a generation, the card last; before it a new champion takes its place. Then older
+        weights go."""
+        generation = checkpoint.card.generation
         folder = self.checkpoint(generation)
-        contents = {FILES[precision]: data for precision, data in networks.items()}
-        for name, data in contents.items():
-            files.write_bytes(folder / name, data)
-        contents["card.json"] = card.to_text().encode("utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        # Weights are not in the manifest: they have their own hash, and are removed when they are old.
+        contents = {name: data for name, data in checkpoint.contents().items() if name != WEIGHTS}
+        if gate is not None:
+            contents[manifest.GATE] = gate.encode("utf-8")
+            files.write_text(folder / manifest.GATE, gate)
         manifest.write(folder, metrics, contents)
         if champion == generation:  # before the card: the last generation is not made again if we die here
-            self.promote(generation, card)
-        files.write_bytes(folder / "card.json", contents["card.json"])
+            self.promote(checkpoint)
+        write_checkpoint(folder, checkpoint)
         for old in range(generation - KEPT_WEIGHTS + 1):
             if old != champion:
                 (self.checkpoint(old) / WEIGHTS).unlink(missing_ok=True)
+
+    def load_checkpoint(self, generation: int) -> Checkpoint:
+        """UserError if a file of it is damaged or missing; weights may be gone."""
+        folder = self.checkpoint(generation)
+        manifest.check(folder)
+        return read_checkpoint(folder)
 
     def checked_weights(self, generation: int) -> Path:
         """The weights of a checkpoint; UserError if they, or other files of it, are damaged or missing."""
@@ -154,22 +172,11 @@ class Run:
         (self.folder / "games").mkdir(exist_ok=True)
         files.write_text(self.folder / "games" / f"{generation:04}.txt", game)
 
-    def player(self, generation: int, game: Game, sims: int) -> Zero:
-        """The network of a checkpoint, with a search."""
-        folder = self.checkpoint(generation)
-        manifest.check(folder)
-        return Zero.of(game, read_network(folder), read_card(folder), sims)
-
-    def promote(self, generation: int, card: Card) -> None:
+    def promote(self, checkpoint: Checkpoint) -> None:
         """Makes a checkpoint the one that plays for the run: a new folder takes the old one's place."""
-        new = self.folder / ".best"
+        new, old = self.folder / ".best", self.folder / ".old"
         shutil.rmtree(new, ignore_errors=True)
-        new.mkdir()
-        for file in self.checkpoint(generation).glob("*.onnx"):
-            files.write_bytes(new / file.name, files.read_bytes(file))
-        files.write_bytes(new / WEIGHTS, files.read_bytes(self.checkpoint(generation) / WEIGHTS))
-        files.write_text(new / "card.json", card.to_text())
-        old = self.folder / ".old"
+        write_checkpoint(new, checkpoint)
         shutil.rmtree(old, ignore_errors=True)
         if (self.folder / "best").exists():
             os.replace(self.folder / "best", old)

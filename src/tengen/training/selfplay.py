@@ -1,8 +1,8 @@
-"""Self-play: a shard of games, played in one batch by one worker. Its records depend on the shard alone.
+"""Self-play: a shard of games, played in one batch by one worker. Its samples depend on the shard alone.
 
 1. each game begins with a few random moves, so that the network learns to play any position
-2. every round searches all games at once: some rounds with few simulations, to get on; the others with
-   many, and only these are learned from (playout-cap randomisation, Wu 2019)
+2. every round searches all games at once: some rounds are fast searches, with few simulations; the others
+   full searches, and only these are learned from (playout cap randomisation, Wu 2019)
 3. a game that ends makes room for the next one
 """
 
@@ -22,15 +22,15 @@ from tengen.search.puct import Puct
 from tengen.search.result import Result, sample_actions, temperatures
 from tengen.search.tree import UNKNOWN
 from tengen.training import targets
-from tengen.training.config import SelfPlay
-from tengen.training.record import Positions, join
+from tengen.training.config import SelfPlayConfig
+from tengen.training.record import Samples, join
 
 Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class ShardStats:
-    """What happened in a shard."""
+    """What happened in a shard: the names are those in its file."""
 
     games: int
     moves: int  # random ones at the start not counted
@@ -39,22 +39,24 @@ class ShardStats:
     draws: int
     entropy: float  # bits, of the policies learned from; mean
     sample: tuple[int, ...]  # the actions of one of its games, from the first position on
+    positions: int  # to learn from
+    hit_rate: float = 0.0  # of the cache, if there was one: who plays the shard knows
 
 
 @dataclass
 class _Game:
-    """A game in progress: what is kept of it until it ends. One entry a ply, random ones left out."""
+    """A game in progress: what is kept of it until it ends. One entry per ply, random ones left out."""
 
     opening: list[int]  # the random actions it began with
     actions: list[int] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     policies: list[Floats] = field(default_factory=list)
     root_values: list[float] = field(default_factory=list)
-    is_full: list[bool] = field(default_factory=list)  # searched in earnest: these are learned from
+    is_full: list[bool] = field(default_factory=list)  # full searches: these are learned from
     is_proven: list[bool] = field(default_factory=list)
 
-    def finish(self, last: State, value: float, settings: SelfPlay) -> Positions:
-        """The records, when it is known how it ended: `value` for the player to move at the `last` state."""
+    def finish(self, last: State, value: float, settings: SelfPlayConfig) -> Samples:
+        """Its samples, when it is known how it ended: `value` for the player to move at the `last` state."""
         full = np.flatnonzero(self.is_full)
         states = np.stack(self.states)
         values = targets.values(
@@ -67,7 +69,7 @@ class _Game:
             settings.discount,
             settings.td_lambda,
         )
-        return Positions(
+        return Samples(
             states=states[full],
             policies=np.stack(self.policies)[full],
             values=values[full],
@@ -77,8 +79,13 @@ class _Game:
 
 
 def play_shard(
-    game: Game, evaluator: Evaluator, settings: SelfPlay, simulations: int, num_games: int, seed: list[int]
-) -> tuple[Positions, ShardStats]:
+    game: Game,
+    evaluator: Evaluator,
+    settings: SelfPlayConfig,
+    simulations: int,
+    num_games: int,
+    seed: list[int],
+) -> tuple[Samples, ShardStats]:
     """Plays games to their end. `seed`: the numbers that name the shard."""
     random, rules = np.random.default_rng(seed), lift(game)
     slots = min(settings.at_once, num_games)
@@ -91,12 +98,12 @@ def play_shard(
     states = np.zeros((slots, game.state_size), np.int16)
     current = [_begin(game, settings, random, states[slot]) for slot in range(slots)]
     is_on = np.ones(slots, np.bool_)  # slots whose game goes on
-    finished: list[Positions] = []
+    finished: list[Samples] = []
     sample: tuple[int, ...] = ()
     started, moves, done, first_wins, draws = slots, 0, 0, 0, 0
     while is_on.any():
         # 1. a move in every game
-        is_full = moves == 0 or bool(random.random() < settings.full_share)  # no shard is without positions
+        is_full = moves == 0 or bool(random.random() < settings.full_share)  # no shard is without samples
         search = searches[is_full]
         search.begin(states, random)
         search.run(simulations if is_full else settings.fast_simulations)
@@ -139,13 +146,13 @@ def play_shard(
                 started += 1
             else:
                 is_on[slot] = False
-    positions = join(finished)
-    entropy = float(-(positions.policies * np.log2(np.maximum(positions.policies, 1e-9))).sum(axis=1).mean())
-    return positions, ShardStats(num_games, moves, done, first_wins, draws, entropy, sample)
+    samples = join(finished)
+    entropy = float(-(samples.policies * np.log2(np.maximum(samples.policies, 1e-9))).sum(axis=1).mean())
+    return samples, ShardStats(num_games, moves, done, first_wins, draws, entropy, sample, len(samples))
 
 
-def _search(settings: SelfPlay, is_full: bool) -> Puct | Gumbel:
-    """Only searches in earnest explore: what is learned of a position should not hang on later whims."""
+def _search(settings: SelfPlayConfig, is_full: bool) -> Puct | Gumbel:
+    """Only full searches add noise, so that the other moves of a game stay strong."""
     if settings.search == "gumbel":
         noise = settings.noise if is_full else 0.0
         return Gumbel(settings.considered, noise, settings.c_visit, settings.c_scale)
@@ -154,7 +161,7 @@ def _search(settings: SelfPlay, is_full: bool) -> Puct | Gumbel:
 
 
 def _actions(
-    result: Result, current: list[_Game], settings: SelfPlay, random: np.random.Generator
+    result: Result, current: list[_Game], settings: SelfPlayConfig, random: np.random.Generator
 ) -> npt.NDArray[np.int32]:
     """Gumbel's choice is random enough by itself; PUCT draws by visits for the first plies."""
     if settings.search == "gumbel":
@@ -163,7 +170,7 @@ def _actions(
     return sample_actions(result, temperatures(plies, settings.temperature_plies), random)
 
 
-def _begin(game: Game, settings: SelfPlay, random: np.random.Generator, state: State) -> _Game:
+def _begin(game: Game, settings: SelfPlayConfig, random: np.random.Generator, state: State) -> _Game:
     """A new game whose first moves are random and do not end it; `state` becomes where it stands."""
     while True:
         now, actions = game.new_state(), []

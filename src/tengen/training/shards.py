@@ -1,73 +1,80 @@
-"""The work of a self-play process: shards in, files out."""
+"""Shards as values: tasks in, samples and statistics out. Nothing here touches a disk.
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any
+run_tasks(SelfPlay(…, the champion), [ShardTask(…), …])  ──►  Shard, Shard, …
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from tengen import games
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import Precision, read_card, read_network
 from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.onnx import OnnxEvaluator
 from tengen.evaluators.wins import SeesWins
 from tengen.games.game import Game
-from tengen.training import replay
-from tengen.training.config import SelfPlay
-from tengen.training.selfplay import play_shard
+from tengen.training.checkpoint import Checkpoint
+from tengen.training.config import SelfPlayConfig
+from tengen.training.record import Samples
+from tengen.training.selfplay import ShardStats, play_shard
 
 
 @dataclass(frozen=True)
 class ShardTask:
     """A shard to be played."""
 
-    checkpoint: Path  # the network's folder
-    precision: Precision
-    simulations: int
-    games: int
+    generation: int
+    number: int  # in its generation
+    num_games: int
+    simulations: int  # of a full search
     seed: tuple[int, ...]
-    file: Path  # where its positions go
-    settings: SelfPlay | None = None  # those of its generation; without, the worker's
 
     def __str__(self) -> str:
-        return f"shard {self.file.stem} of generation {self.file.parent.name}"
+        return f"shard {self.number} of generation {self.generation}"
 
 
-class SelfPlayWork:
-    """Plays shards; every one with an empty cache, so that it depends on nothing else."""
+@dataclass(frozen=True)
+class Shard:
+    """What was played: as it travels and as it is stored, with policies in float16."""
 
-    def __init__(self, game: str, settings: SelfPlay) -> None:
-        self._game, self._settings = game, settings
+    samples: Samples
+    stats: ShardStats | None  # None in files of older versions
 
-    def __enter__(self) -> "SelfPlayWork":
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
+@dataclass(frozen=True)
+class SelfPlay:
+    """Work: plays shards with one network. Each has an empty cache, so that it depends on its task alone."""
 
-    def __call__(self, task: ShardTask) -> dict[str, Any]:
-        game, settings = games.find(self._game), task.settings or self._settings
-        evaluator = CachedEvaluator(
-            self._network(game, task),
-            game,
-            settings.cache_positions,
-            sees_last_move=game.shows_last_move(read_card(task.checkpoint).planes),
-        )
-        judge = SeesWins(evaluator, game, settings.discount) if settings.see_wins else evaluator
-        positions, stats = play_shard(game, judge, settings, task.simulations, task.games, list(task.seed))
-        found = {**asdict(stats), "positions": len(positions), "hit_rate": evaluator.hit_rate}
-        task.file.parent.mkdir(parents=True, exist_ok=True)
-        replay.save(task.file, positions, found)
-        return found
+    game: str
+    config: SelfPlayConfig
+    network: Checkpoint
 
-    def _network(self, game: Game, task: ShardTask) -> Evaluator:
-        if self._settings.device != "cpu":
-            from tengen.nets.checkpoint import load_net
+    @contextmanager
+    def open(self) -> Iterator[Callable[[ShardTask], Shard]]:
+        game = games.find(self.game)
+        network = self.evaluator(game)
+        sees_last_move = self.network.playing.sees_last_move(game)
+
+        def play(task: ShardTask) -> Shard:
+            cache = CachedEvaluator(network, game, self.config.cache_positions, sees_last_move=sees_last_move)
+            evaluator = SeesWins(cache, game, self.config.discount) if self.config.see_wins else cache
+            samples, stats = play_shard(
+                game, evaluator, self.config, task.simulations, task.num_games, list(task.seed)
+            )
+            compact = replace(samples, policies=samples.policies.astype(np.float16))
+            return Shard(compact, replace(stats, hit_rate=cache.hit_rate))
+
+        yield play
+
+    def evaluator(self, game: Game) -> Evaluator:
+        """The network by ONNX Runtime, or on a GPU by PyTorch."""
+        if self.config.device != "cpu":
+            from tengen.nets.checkpoint import net_of
             from tengen.nets.evaluator import TorchEvaluator, find_device
 
-            device = find_device(self._settings.device)
+            device = find_device(self.config.device)
             if device.type != "cpu":
-                return TorchEvaluator(game, load_net(task.checkpoint), device)
-        return OnnxEvaluator(game, read_network(task.checkpoint, task.precision))
+                assert self.network.weights is not None, "a run keeps the weights of its champion"
+                return TorchEvaluator(game, net_of(self.network.card, self.network.weights), device)
+        return self.network.playing.direct(game)

@@ -22,6 +22,7 @@ from tengen.training.watch import Phase, rate
 
 if TYPE_CHECKING:
     from tengen.training.learner import Losses
+    from tengen.training.selfplay import ShardStats
 
 
 class TensorBoard:
@@ -48,7 +49,7 @@ class TensorBoard:
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
         self._flush()
 
-    def played(self, shard: dict[str, Any]) -> None:
+    def played(self, shard: "ShardStats") -> None:
         pass
 
     def learned(self, losses: "Losses") -> None:

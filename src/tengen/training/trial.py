@@ -6,6 +6,7 @@ A few games of self-play with the default network, a few steps of learning, and 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -16,13 +17,12 @@ from tengen.games.game import Game
 from tengen.nets.evaluator import TorchEvaluator, find_device
 from tengen.nets.export import to_onnx
 from tengen.nets.net import Net
-from tengen.training.config import Learner as LearnerSettings
-from tengen.training.config import Network, SelfPlay
+from tengen.training.config import LearnerConfig, NetworkConfig, SelfPlayConfig
 from tengen.training.gradients import GradientWork
 from tengen.training.learner import Learner
-from tengen.training.record import Positions
+from tengen.training.record import Samples
 from tengen.training.selfplay import play_shard
-from tengen.workers.local import Pool
+from tengen.workers.local import LocalWorkers
 
 GAMES, SIMULATIONS, STEPS = 4, 8, 4
 SMALL = {"channels": 16, "blocks": 2}  # every kind of layer is in it
@@ -32,12 +32,12 @@ def try_training(game: Game, seed: int) -> Iterator[Finding]:
     """One finding after another; after the first problem no more."""
     trial = Trial(game, seed)
     for name, attempt in (
-        (f"{Network().name}, the default network, plays itself", trial.play),
+        (f"{NetworkConfig().name}, the default network, plays itself", trial.play),
         ("it learns from that", trial.learn),
         ("it is exported for playing", trial.export),
     ):
         problem = _problem(attempt)
-        yield Finding(name, len(trial.positions) if trial.positions else 0, problem)
+        yield Finding(name, len(trial.samples) if trial.samples else 0, problem)
         if problem:
             return
 
@@ -55,12 +55,12 @@ class Trial:
     def __init__(self, game: Game, seed: int) -> None:
         self.game, self.seed = game, seed
         self.net: Net | None = None
-        self.positions: Positions | None = None
+        self.samples: Samples | None = None
 
     def play(self) -> str | None:
         game = self.game
-        self.net = nets.make(Network().name, game, SMALL)
-        settings = replace(SelfPlay(), simulations=SIMULATIONS, fast_simulations=2)
+        self.net = nets.make(NetworkConfig().name, game, SMALL)
+        settings = replace(SelfPlayConfig(), simulations=SIMULATIONS, fast_simulations=2)
         evaluator = TorchEvaluator(game, self.net, find_device("cpu"))
         first = game.new_state()[np.newaxis]
         found = evaluator.evaluate(first, game.legal_mask(first[0])[np.newaxis])
@@ -68,27 +68,29 @@ class Trial:
             return f"it has {found.logits.shape[1]} logits for {game.num_actions} actions"
         if not (np.isfinite(found.logits).all() and np.isfinite(found.values).all()):
             return "what it says of the first position is not finite: are the planes?"
-        self.positions, _ = play_shard(game, evaluator, settings, SIMULATIONS, GAMES, [self.seed])
-        if not np.isfinite(self.positions.policies).all() or not np.isfinite(self.positions.values).all():
+        self.samples, _ = play_shard(game, evaluator, settings, SIMULATIONS, GAMES, [self.seed])
+        if not np.isfinite(self.samples.policies).all() or not np.isfinite(self.samples.values).all():
             return "the search's policies or values are not finite"
-        masks = np.empty((len(self.positions), game.num_actions), np.bool_)
-        lift(game).legal(self.positions.states, masks)
-        if (self.positions.policies[~masks] > 0).any():
+        masks = np.empty((len(self.samples), game.num_actions), np.bool_)
+        lift(game).legal(self.samples.states, masks)
+        if (self.samples.policies[~masks] > 0).any():
             return "the search gives a share to moves that are not legal"
         return None
 
     def learn(self) -> str | None:
-        assert self.net is not None and self.positions is not None
-        learner = Learner(self.game, self.net, LearnerSettings(batch_size=64, parts=1))
-        compute = Pool(GradientWork(self.game.name, Network().name, SMALL), processes=1).run
-        losses = learner.learn(self.positions, STEPS, 0.0, [self.seed], math.inf, compute, lambda _: None)
+        assert self.net is not None and self.samples is not None
+        learner = Learner(self.game, self.net, LearnerConfig(batch_size=64, parts=1))
+        work = GradientWork(self.game.name, NetworkConfig().name, SMALL)
+        with LocalWorkers(processes=1) as run_tasks:
+            compute = partial(run_tasks, work)
+            losses = learner.learn(self.samples, STEPS, 0.0, [self.seed], math.inf, compute, lambda _: None)
         if not np.isfinite([losses.policy, losses.value, losses.plies_left]).all():
             return f"the losses are not finite: policy {losses.policy}, value {losses.value}"
         return None
 
     def export(self) -> str | None:
-        assert self.net is not None and self.positions is not None
-        planes = np.zeros((len(self.positions), *self.game.planes_shape), np.float32)
-        lift(self.game).planes(self.positions.states, planes)
+        assert self.net is not None and self.samples is not None
+        planes = np.zeros((len(self.samples), *self.game.planes_shape), np.float32)
+        lift(self.game).planes(self.samples.states, planes)
         to_onnx(self.net.eval(), planes[:64])
         return None

@@ -14,6 +14,7 @@ from tengen.errors import UserError
 
 if TYPE_CHECKING:  # a watcher needs no PyTorch
     from tengen.training.learner import Losses
+    from tengen.training.selfplay import ShardStats
 
 Phase = Literal["playing", "learning", "exporting", "measuring"]
 
@@ -24,14 +25,14 @@ class Watcher(Protocol):
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
         """A phase begins: of so many games or steps; 0 where nobody counts."""
 
-    def played(self, shard: dict[str, Any]) -> None:
-        """A shard is finished: its games, moves, simulations, …"""
+    def played(self, shard: "ShardStats") -> None:
+        """A shard was played."""
 
     def learned(self, losses: "Losses") -> None:
         """The learner took a step."""
 
     def finished(self, metrics: dict[str, Any]) -> None:
-        """A generation is complete and on the disk; metrics is its line."""
+        """A generation is complete and on the disk; metrics is its line of metrics.jsonl."""
 
 
 class Watchers:
@@ -44,7 +45,7 @@ class Watchers:
         for watcher in self._watchers:
             watcher.begin(generation, phase, total)
 
-    def played(self, shard: dict[str, Any]) -> None:
+    def played(self, shard: "ShardStats") -> None:
         for watcher in self._watchers:
             watcher.played(shard)
 
@@ -58,7 +59,7 @@ class Watchers:
 
 
 def rate(played: dict[str, Any], what: str) -> float:
-    """Games, positions or simulations a second, of a line's self-play; 0 if all were on the disk already."""
+    """Games, positions or simulations per second, of a line's self-play; 0 if all were on the disk."""
     if f"{what}_per_second" in played:
         return float(played[f"{what}_per_second"])
     return float(played[what] / max(played["seconds"], 1e-9))  # a line of an older version

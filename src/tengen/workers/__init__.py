@@ -1,1 +1,1 @@
-"""Runs tasks, somewhere: in processes on this machine (local.py)."""
+"""Runs tasks, somewhere: tasks.py says what that means, local.py does it in processes on this machine."""

@@ -1,68 +1,44 @@
-"""Tasks in processes on this machine, one thread each.
+"""Tasks in processes on this machine, one thread each. One process means this one.
 
-    with Pool(work, processes=2) as pool:
-        for index, result in pool.run(tasks):        # as they finish; the index is that of the task
+    with LocalWorkers(processes=2) as run_tasks:
+        for index, result in run_tasks(work, tasks):        # as they finish; the index is that of the task
             ...
-        for index, result in pool.run(more_tasks):   # the same processes again
+        for index, result in run_tasks(other_work, more):   # the same processes again
             ...
 
-A piece of work is entered once in each process, called for each task, and left at the end, so that it can
-hold what is slow to make: `with work: work(task); work(task)`. Work, tasks and results travel through pipes:
-small dataclasses do best. Tasks are taken from their iterator only when a process is free, and closing the
-iterator of results stops everything, so "play until we know" needs no more than a `break`.
+A process opens a work when its first task comes, and keeps it open for the next call, so that a network is
+loaded once; it keeps the last MOST_OPEN works. Work, tasks and results travel through pipes: small
+dataclasses do best. Games that were loaded from files travel with the tasks.
 
 However it ends, by the last result, an error, Ctrl-C or a `break`, no process is left behind.
 """
 
+import hashlib
 import os
+import pickle
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing import connection, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar, cast
+from typing import Any, Self
 
 from tengen import games, notices
 from tengen.errors import MachineError, UserError, machine_failure
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-TaskIn = TypeVar("TaskIn", contravariant=True)
-ResultOut = TypeVar("ResultOut", covariant=True)
+from tengen.workers.tasks import Result, Task, TaskFailedError, Work, WorkerDiedError
 
 # Libraries read these when they are imported. A process is given one core: more threads would only fight.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
 PATIENCE = 5.0  # seconds a process has to leave when asked; then it is killed
-
-
-class Work(Protocol[TaskIn, ResultOut]):
-    """What a process does with its tasks."""
-
-    def __enter__(self) -> object: ...
-
-    def __call__(self, task: TaskIn, /) -> ResultOut: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-class TaskFailedError(Exception):
-    """A task raised something that is nobody's mistake but the program's; the message holds where."""
-
-
-class WorkerDiedError(MachineError):
-    """A process ended in the middle of a task: killed, out of memory, or crashed outside Python."""
+MOST_OPEN = 2  # works per process: one that comes again and again (gradients), and another
 
 
 @dataclass(frozen=True)
@@ -81,55 +57,77 @@ class _Notice:
     text: str
 
 
-@dataclass
-class _Worker(Generic[Task]):
+class _Open:
+    """The works that this process has open: the last few, the most recent one last."""
+
+    def __init__(self) -> None:
+        self._works: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}
+
+    def get(self, key: bytes, load: Callable[[], Work[Any, Any]]) -> Callable[[Any], Any]:
+        """What does the tasks of a work; the work is opened if it is not open yet."""
+        if key in self._works:
+            self._works[key] = self._works.pop(key)
+        else:
+            with ExitStack() as stack:
+                do = stack.enter_context(load().open())
+                self._works[key] = stack.pop_all(), do
+            while len(self._works) > MOST_OPEN:
+                self.close(next(iter(self._works)))
+        return self._works[key][1]
+
+    def close(self, key: bytes) -> None:
+        if key in self._works:
+            self._works.pop(key)[0].close()
+
+    def close_all(self) -> None:
+        for key in list(self._works):
+            self.close(key)
+
+
+@dataclass(eq=False)
+class _Worker:
     process: BaseProcess
     pipe: "Connection[Any, Any]"
     index: int = -1  # of its task
-    task: Task | None = None
+    task: Any = None
+    open: list[bytes] = field(default_factory=list)  # keys of its open works, as in _Open
+    num_games: int = 0  # how many of the games from files it knows
 
 
-def run(
-    work: Work[Task, Result], tasks: Iterable[Task], processes: int
-) -> Generator[tuple[int, Result], None, None]:
-    """(index of the task, its result) as they finish, by a pool that ends with the tasks."""
-    with Pool(work, processes) as pool:
-        yield from pool.run(tasks)
-
-
-class Pool(Generic[Task, Result]):
+class LocalWorkers:
     """Processes that stay until the end of a with statement. One process means this one."""
 
-    def __init__(self, work: Work[Task, Result], processes: int) -> None:
-        self._work, self._processes = work, processes
-        self._idle: list[_Worker[Task]] = []
-        self._busy: list[_Worker[Task]] = []
-        self._here = ExitStack()
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self._workers: list[_Worker] = []
+        self._idle: list[_Worker] = []
+        self._here = _Open()
 
     def __enter__(self) -> Self:
-        if self._processes == 1:
-            self._here.enter_context(cast(AbstractContextManager[object], self._work))
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._here.close()
-        _stop([*self._busy, *self._idle])
-        self._busy, self._idle = [], []
+        self._here.close_all()
+        _stop(self._workers)
+        self._workers, self._idle = [], []
 
-    def run(self, tasks: Iterable[Task]) -> Generator[tuple[int, Result], None, None]:
+    def __call__(
+        self, work: Work[Task, Result], tasks: Iterable[Task], /
+    ) -> Generator[tuple[int, Result], None, None]:
         """(index of the task, its result) as they finish. Left early, it stops the processes that work."""
         if self._processes == 1:
-            yield from _run_here(self._work, tasks)
+            yield from self._run_here(work, tasks)
             return
-        numbered = enumerate(tasks)
+        packed = pickle.dumps(work)
+        key, numbered = hashlib.sha256(packed).digest(), enumerate(tasks)
+        busy: list[_Worker] = []
         try:
             for index, task in islice(numbered, self._processes):
-                worker = self._idle.pop() if self._idle else _start(self._work)
-                self._busy.append(worker)
-                _send(worker, index, task)
-            while self._busy:
-                for ready in connection.wait([worker.pipe for worker in self._busy]):
-                    worker = next(worker for worker in self._busy if worker.pipe is ready)
+                busy.append(self._idle.pop() if self._idle else self._start())
+                _send(busy[-1], key, packed, index, task)
+            while busy:
+                for ready in connection.wait([worker.pipe for worker in busy]):
+                    worker = next(worker for worker in busy if worker.pipe is ready)
                     answer = _receive(worker)
                     if isinstance(answer, _Notice):
                         notices.say_once(answer.text)
@@ -137,13 +135,43 @@ class Pool(Generic[Task, Result]):
                     yield worker.index, answer
                     following = next(numbered, None)
                     if following is None:
-                        self._busy.remove(worker)
+                        busy.remove(worker)
                         self._idle.append(worker)
                     else:
-                        _send(worker, *following)
+                        _send(worker, key, packed, *following)
         finally:
-            _stop(self._busy)
-            self._busy = []
+            self._workers = [worker for worker in self._workers if worker not in busy]
+            _stop(busy)
+
+    def _run_here(self, work: Work[Task, Result], tasks: Iterable[Task]) -> Iterator[tuple[int, Result]]:
+        key, is_done = hashlib.sha256(pickle.dumps(work)).digest(), False
+        try:
+            for index, task in enumerate(tasks):
+                try:
+                    result = self._here.get(key, lambda: work)(task)
+                except UserError:
+                    raise
+                except Exception as error:
+                    if lack := machine_failure(error):
+                        raise MachineError(lack) from error
+                    raise TaskFailedError(f"{task}: {type(error).__name__}: {error}") from error
+                yield index, result
+            is_done = True
+        finally:
+            if not is_done:  # left early: as with processes, nothing of it stays open
+                self._here.close(key)
+
+    def _start(self) -> _Worker:
+        spawn = get_context("spawn")  # a fork would copy locks that other threads hold
+        ours, theirs = spawn.Pipe()
+        process = spawn.Process(target=_serve, args=(theirs,), daemon=True)
+        resource_tracker.ensure_running()  # its start unblocks SIGINT, so it comes first
+        # The process inherits the blocked SIGINT: Ctrl-C in a terminal reaches all, and is for us alone.
+        with _environment({**ONE_THREAD, notices.WORKER: "1"}), _without_interrupts():
+            process.start()
+            self._workers.append(worker := _Worker(process, ours))
+        theirs.close()  # now the death of the process is the end of the pipe
+        return worker
 
 
 def available_cores() -> int:
@@ -151,40 +179,20 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _run_here(work: Work[Task, Result], tasks: Iterable[Task]) -> Iterator[tuple[int, Result]]:
-    for index, task in enumerate(tasks):
-        try:
-            result = work(task)
-        except UserError:
-            raise
-        except Exception as error:
-            if lack := machine_failure(error):
-                raise MachineError(lack) from error
-            raise TaskFailedError(f"{task}: {type(error).__name__}: {error}") from error
-        yield index, result
-
-
-def _start(work: Work[Task, Result]) -> _Worker[Task]:
-    spawn = get_context("spawn")  # a fork would copy locks that other threads hold
-    ours, theirs = spawn.Pipe()
-    process = spawn.Process(target=_serve, args=(theirs, work, games.LOADED_FILES), daemon=True)
-    resource_tracker.ensure_running()  # its start unblocks SIGINT, so it comes first
-    # The process inherits the blocked SIGINT: Ctrl-C in a terminal reaches all, and is for us alone.
-    with _environment({**ONE_THREAD, notices.WORKER: "1"}), _without_interrupts():
-        process.start()
-    theirs.close()  # now the death of the process is the end of the pipe
-    return _Worker(process, ours)
-
-
-def _send(worker: _Worker[Task], index: int, task: Task) -> None:
+def _send(worker: _Worker, key: bytes, packed: bytes, index: int, task: object) -> None:
+    """A task, and before it what the worker does not have yet: the work, and games from files."""
     worker.index, worker.task = index, task
+    is_new = key not in worker.open
+    worker.open = [*(known for known in worker.open if known != key), key][-MOST_OPEN:]
+    new_games = games.LOADED_FILES[worker.num_games :]
+    worker.num_games += len(new_games)
     try:
-        worker.pipe.send(worker.task)
+        worker.pipe.send((key, packed if is_new else None, new_games, task))
     except OSError:
         raise _death(worker) from None
 
 
-def _receive(worker: _Worker[Any]) -> Any:
+def _receive(worker: _Worker) -> Any:
     try:
         answer = worker.pipe.recv()
     except (EOFError, OSError):
@@ -196,7 +204,7 @@ def _receive(worker: _Worker[Any]) -> Any:
     raise TaskFailedError(f"{worker.task}: {answer.text}\n\nin the worker:\n{answer.trace}")
 
 
-def _death(worker: _Worker[Any]) -> WorkerDiedError:
+def _death(worker: _Worker) -> WorkerDiedError:
     worker.process.join(PATIENCE)
     code = worker.process.exitcode
     if code is None or code >= 0:
@@ -208,11 +216,11 @@ def _death(worker: _Worker[Any]) -> WorkerDiedError:
     return WorkerDiedError(f"the process that worked on {worker.task} {how}")
 
 
-def _stop(crew: list[_Worker[Any]]) -> None:
+def _stop(workers: list[_Worker]) -> None:
     with _without_interrupts():
-        for worker in crew:
+        for worker in workers:
             worker.process.terminate()
-        for worker in crew:
+        for worker in workers:
             worker.process.join(PATIENCE)
             if worker.process.is_alive():
                 worker.process.kill()
@@ -257,11 +265,11 @@ def _without_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def signals_insist() -> Iterator[None]:
-    """Ctrl-C and the request to leave hold, wherever they come.
+def reraise_swallowed_signals() -> Iterator[None]:
+    """Ctrl-C and SIGTERM always take effect, wherever they arrive.
 
     C code that calls Python (LLVM, while Numba compiles) swallows the exception that a signal raises there,
-    and prints it. Here it is not printed, and the signal comes again a moment later.
+    and prints it. Here it is not printed, and the signal is sent again a moment later.
     """
     before = sys.unraisablehook
     signals = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
@@ -285,9 +293,9 @@ def signals_insist() -> Iterator[None]:
 # ---- in the worker
 
 
-def _serve(pipe: "Connection[Any, Any]", work: Work[Any, Any], game_files: list[Path]) -> None:
+def _serve(pipe: "Connection[Any, Any]") -> None:
     """The life of a worker: tasks in, results out, until it is asked to leave."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # leaves by the with statements, closing players
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # leaves by the finally below, closing players
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     one_at_a_time = threading.Lock()  # a notice may come from another thread
 
@@ -296,23 +304,32 @@ def _serve(pipe: "Connection[Any, Any]", work: Work[Any, Any], game_files: list[
             pipe.send(answer)
 
     notices.send_through(lambda text: send(_Notice(text)))
+    works = _Open()
     try:
-        for file in game_files:
-            games.load_file(file)
-        with signals_insist(), work:
+        with reraise_swallowed_signals():
             while True:
-                send(_done(work, pipe.recv()))
+                send(_done(works, *pipe.recv()))
     except (EOFError, BrokenPipeError):
         pass  # the parent has gone
-    except Exception as error:  # noqa: BLE001  (all of them are reported)
-        send(_failure(error))
+    finally:
+        works.close_all()
 
 
-def _done(work: Work[Any, Any], task: Any) -> Any:
+def _done(
+    works: _Open, key: bytes, packed: bytes | None, new_games: list[games.GameSource], task: Any
+) -> Any:
     try:
-        return work(task)
+        for source in new_games:
+            games.load_source(source)
+        return works.get(key, lambda: _unpack(packed))(task)
     except Exception as error:  # noqa: BLE001  (all of them are reported)
         return _failure(error)
+
+
+def _unpack(packed: bytes | None) -> Work[Any, Any]:
+    assert packed is not None, "the parent knows which works are open"
+    work: Work[Any, Any] = pickle.loads(packed)  # noqa: S301  (from our parent)
+    return work
 
 
 def _failure(error: Exception) -> _Failure:

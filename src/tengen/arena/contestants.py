@@ -1,0 +1,72 @@
+"""Who plays in a task, as values: a spec, or a network that travels with the work.
+
+A spec is text, `uct:sims=200`, and means the same for every worker. A network of a run is not on every
+worker's disk: it travels as bytes, once to each worker, and tasks call it by its name.
+"""
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from tengen import games, players
+from tengen.evaluators.card import Card
+from tengen.evaluators.network import Network
+from tengen.games.game import Game
+from tengen.players.limit import Limit
+from tengen.players.player import Player
+from tengen.players.zero import Zero
+
+
+@dataclass(frozen=True)
+class NetworkPlayer:
+    """A network with a search."""
+
+    name: str  # what tasks and played games call it
+    card: Card
+    data: bytes  # ONNX
+    simulations: int  # per move; 1: the network alone
+
+    def new_player(self, game: Game) -> Player:
+        return Zero.of(game, Network(self.card, self.data), self.simulations)
+
+
+class Contestants:
+    """Players by name, made when they are first needed and kept: a network is slow to load."""
+
+    def __init__(self, game: str, networks: tuple[NetworkPlayer, ...] = ()) -> None:
+        self._game, self._networks = game, {network.name: network for network in networks}
+        self._players: dict[tuple[str, bool], Player] = {}
+        self._prepared: set[tuple[str, bool]] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._players:
+            self._players.popitem()[1].close()
+
+    def get(self, name: str, is_second: bool = False) -> Player:
+        """The player of that name, a network's or a spec. A player who meets itself is there twice, for it
+        may remember its game: `is_second` is the other one."""
+        key = name, is_second
+        if key not in self._players:
+            game, network = games.find(self._game), self._networks.get(name)
+            self._players[key] = network.new_player(game) if network else players.find(name, game)
+        return self._players[key]
+
+    def ready(self, name: str, is_second: bool, limit: Limit | None) -> Player:
+        """The same, prepared for moves under a limit: its first move takes no longer than the others."""
+        player = self.get(name, is_second)
+        if (name, is_second) not in self._prepared:
+            player.prepare(limit)
+            self._prepared.add((name, is_second))
+        return player
+
+    def drop(self, name: str, is_second: bool = False) -> None:
+        """A player that failed may be in any state: the next one is new."""
+        player = self._players.pop((name, is_second), None)
+        self._prepared.discard((name, is_second))
+        if player is not None:
+            player.close()

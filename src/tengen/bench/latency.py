@@ -1,0 +1,130 @@
+"""How well is time kept? Moves under a time limit, first moves of new processes, and the answer to stop().
+
+Warm moves are those of games that a player plays against itself. A cold move is the first one of a process
+whose kernel cache is empty: prepare() compiles before the clock runs, and takes as long as it takes.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tengen import games, players
+from tengen.arena.openings import random_openings
+from tengen.errors import MachineError
+from tengen.games.position import Position
+from tengen.players.limit import Limit
+from tengen.players.player import Player
+
+CASES = (  # players that search, each on a board where that takes long
+    ("zero", "gomoku15"),
+    ("uct", "gomoku15"),
+    ("alphabeta", "gomoku15"),
+    ("minimax", "gomoku15"),
+    ("alphabeta:vcf=yes", "renju15"),
+    ("perfect", "connect4"),
+)
+OPENING_PLIES = 4
+STOP_AFTER = (0.05, 0.3)  # seconds, at random between the two
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Seconds from a question to its answer."""
+
+    player: str
+    game: str
+    what: str  # "warm move", "cold move", "stop", "prepare"
+    count: int
+    median: float
+    p99: float
+    largest: float
+
+
+def latency(player: str, game: str, what: str, seconds: list[float]) -> Latency:
+    """The quantiles of some measurements."""
+    median, p99, largest = (float(np.quantile(seconds, q, method="higher")) for q in (0.5, 0.99, 1.0))
+    return Latency(player, game, what, len(seconds), median, p99, largest)
+
+
+def measure(limit: Limit, num_moves: int, num_processes: int, num_stops: int) -> Iterator[Latency]:
+    """Each player's figures as they are found."""
+    for spec, name in CASES:
+        with players.find(spec, games.find(name)) as player:
+            player.prepare()
+            if num_moves:
+                yield latency(spec, name, "warm move", list(move_times(player, limit, num_moves)))
+            if num_stops:
+                yield latency(spec, name, "stop", [stop_time(player, seed) for seed in range(num_stops)])
+        if num_processes:
+            cold = [in_new_process(spec, name, limit) for _ in range(num_processes)]
+            yield latency(spec, name, "cold move", [first for _, first in cold])
+            yield latency(spec, name, "prepare", [preparing for preparing, _ in cold])
+
+
+def move_times(player: Player, limit: Limit, count: int) -> Iterator[float]:
+    """Seconds of each move, in games from random openings that the player plays against itself."""
+    openings = random_openings(player.game, OPENING_PLIES, seed=0)
+    position = Position.from_moves(player.game, next(openings))
+    for _ in range(count):
+        if position.is_over:
+            position = Position.from_moves(player.game, next(openings))
+            player.new_game(0)
+        began = time.perf_counter()
+        choice = player.choose(position, limit)
+        yield time.perf_counter() - began
+        position = position.play(choice.action)
+
+
+def stop_time(player: Player, seed: int) -> float:
+    """Seconds from stop() in one thread to the answer in another, at a random moment of a search."""
+    player.new_game(seed)
+    analysis = player.analyse(Position.start(player.game), Limit())
+    stopped: list[float] = []
+
+    def stop() -> None:
+        stopped.append(time.perf_counter())
+        analysis.stop()
+
+    timer = threading.Timer(random.Random(seed).uniform(*STOP_AFTER), stop)
+    timer.start()
+    assert analysis.best is not None
+    answered = time.perf_counter()
+    timer.cancel()
+    timer.join()
+    return answered - stopped[0] if stopped else 0.0  # 0: it was ready before
+
+
+def in_new_process(spec: str, game: str, limit: Limit) -> tuple[float, float]:
+    """Seconds of prepare() and of the first move in a process that finds no compiled kernels."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "tengen.bench.latency", spec, game, str(limit.seconds)]
+        environment = {**os.environ, "TENGEN_CACHE_DIR": folder}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise MachineError(f"{spec} could not move in a new process: {done.stderr.strip()[-300:]}")
+    preparing, first = json.loads(done.stdout)
+    return preparing, first
+
+
+def main() -> None:
+    """In the new process: prints the two times."""
+    spec, game, seconds = sys.argv[1:]
+    with players.find(spec, games.find(game)) as player:
+        began = time.perf_counter()
+        player.prepare()
+        prepared = time.perf_counter()
+        player.choose(Position.start(player.game), Limit(seconds=float(seconds)))
+        print(json.dumps([prepared - began, time.perf_counter() - prepared]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""Tree search with an evaluator, as a player: a number of simulations, or as many as the time allows.
+
+A limit of simulations alone keeps the search that a network was trained with (Gumbel, which must know its
+number of simulations beforehand). With any other limit, and in live analysis, the search is PUCT. PUCT keeps
+its tree from move to move: what it found about the moves that were then played is not searched again.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tengen.evaluators.evaluator import Evaluator
+from tengen.games.game import Game
+from tengen.games.position import Position
+from tengen.players.limit import Limit
+from tengen.players.player import Choice, Player, Thinking
+from tengen.search.mcts import Search
+from tengen.search.puct import Puct
+from tengen.search.result import principal_variation
+from tengen.search.selection import Selection
+from tengen.search.snapshot import Snapshot, of_search, tree_text
+from tengen.search.tree import LOSS, WIN, nodes_in
+
+PUCT = Puct(fpu_reduction=0.2)  # KataGo's reduction: a lost position is searched as deeply as any other
+LEAST_ROOM = 0.5  # of the memory: a kept tree that leaves less is dropped
+
+
+class Mcts(Player):
+    """One tree for a game, or a batch of trees for unrelated positions."""
+
+    obeys = ("simulations", "nodes")
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        limit: Limit,
+        memory: int,
+        planned: Selection = PUCT,
+        discount: float = 1.0,
+        leaves: int = 8,
+        reuse: bool = True,
+    ) -> None:
+        """memory: bytes of the tree. planned: the search for a known number of simulations. leaves: per
+        round of PUCT, evaluated together. reuse: keep the tree from move to move."""
+        super().__init__(game, limit)
+        self._evaluator, self._planned = evaluator, planned
+        self._discount, self._leaves, self._reuse = discount, leaves, reuse
+        self._max_nodes = nodes_in(memory, game)
+        self._tree: Search | None = None  # PUCT's, kept through a game
+        self._root: Position | None = None  # where it stands
+        self._batch: Search | None = None
+
+    def new_game(self, seed: int) -> None:
+        self._root = None
+
+    def begin(self, position: Position, limit: Limit) -> Thinking:
+        if self._planned is not PUCT and self._is_planned(limit):
+            search = self._new_batch([position], limit)
+        else:
+            search = self._kept_tree(position)
+        return MctsThinking(position, search, limit)
+
+    def choose_many(self, positions: Sequence[Position], limit: Limit | None = None) -> list[Choice]:
+        wanted = self._obeyed(limit)
+        if len(positions) == 1 or not self._is_planned(wanted):
+            return super().choose_many(positions, limit)
+        assert wanted.simulations is not None
+        most = max(1, self._max_nodes // (wanted.simulations + 1))  # trees that fit in the memory
+        found: list[Choice] = []
+        for first in range(0, len(positions), most):
+            some = positions[first : first + most]
+            search = self._new_batch(some, wanted)
+            search.run(wanted.simulations)
+            found += [choice_of(search, tree) for tree in range(len(some))]
+        return found
+
+    def _is_planned(self, limit: Limit) -> bool:
+        """Is the number of simulations known beforehand, and is there room for their nodes?"""
+        if limit.simulations is None or limit.is_timed or limit.nodes is not None:
+            return False
+        return limit.simulations < self._max_nodes
+
+    def _new_batch(self, positions: Sequence[Position], limit: Limit) -> Search:
+        """A new tree for each position."""
+        assert limit.simulations is not None
+        fits = self._batch is not None and self._batch.trees.num_trees == len(positions)
+        if self._batch is None or not fits or self._batch.trees.capacity <= limit.simulations:
+            self._batch = Search(
+                self.game,
+                self._evaluator,
+                self._planned,
+                num_trees=len(positions),
+                max_simulations=limit.simulations,
+                discount=self._discount,
+            )
+        self._batch.begin(np.stack([position.state for position in positions]))
+        return self._batch
+
+    def _kept_tree(self, position: Position) -> Search:
+        """PUCT's tree, moved to a position: with what is known about it, if it follows from the last one."""
+        if self._tree is None:
+            self._tree = Search(
+                self.game,
+                self._evaluator,
+                PUCT,
+                max_simulations=self._max_nodes - 1,
+                leaves_per_round=self._leaves,
+                discount=self._discount,
+            )
+        actions = moves_between(self._root, position) if self._reuse and self._root is not None else None
+        self._root = None  # should the evaluator fail, nothing is known about the tree
+        is_kept = actions is not None and all(
+            self._tree.advance(np.array([action], np.int32))[0] for action in actions
+        )
+        if not is_kept or self._tree.room < LEAST_ROOM * self._max_nodes:
+            self._tree.begin(position.state[None])
+        self._root = position
+        return self._tree
+
+
+class MctsThinking(Thinking):
+    """Simulations in the first tree of a search."""
+
+    def __init__(self, position: Position, search: Search, limit: Limit) -> None:
+        self._position, self._search = position, search
+        # A simulation adds at most one node, so a limit of nodes is one of simulations too.
+        limits = [number for number in (limit.simulations, limit.nodes) if number is not None]
+        search.plan(min(limits) if limits else None)
+        self._is_forced = limit.is_timed and len(position.legal_actions) == 1
+
+    def run(self, seconds: float) -> bool:
+        return self._search.run_for(seconds) or self._is_forced
+
+    def choice(self) -> Choice:
+        return choice_of(self._search)
+
+    def snapshot(self) -> Snapshot:
+        return of_search(self._position, self._search)
+
+    def tree_text(self, depth: int) -> str:
+        return tree_text(self._position.game, self._search.trees, depth=depth)
+
+
+def choice_of(search: Search, tree: int = 0) -> Choice:
+    """The move that a tree of a search would play."""
+    result = search.result()
+    simulations = int(result.simulations[tree] - search.kept_visits[tree])
+    is_decided = int(result.root_proven[tree]) in (WIN, LOSS)
+    return Choice(
+        int(result.actions[tree]),
+        float(result.values[tree]),
+        tuple(principal_variation(search.trees, tree)),
+        f"{simulations:,} simulations",
+        int(result.root_distance[tree]) if is_decided else None,
+    )
+
+
+def moves_between(earlier: Position, later: Position) -> list[int] | None:
+    """The actions that lead from one position of a game to another; None if they do not."""
+    before, after = earlier.actions, later.actions
+    if after[: len(before)] != before:
+        return None
+    following = after[len(before) :]
+    for action in following:
+        earlier = earlier.play(action)
+    return following if earlier == later else None  # the games may have begun in different positions
