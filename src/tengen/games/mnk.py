@@ -7,7 +7,8 @@
     caro        more than k, or exactly k unless an opponent's stone stands at both ends
     caro-exact  exactly k, unless an opponent's stone stands at both ends
 
-An action is a cell. One compilation serves every size and rule, because both are read from the state:
+An action is a cell. One compilation serves every size and rule, because both are read from the state. Renju
+alone has functions of its own where forbidden points matter, so that others need not compile them (3 s):
 
     0 rows   1 cols   2 k   3 rule        the header
     4 …      the cells: 0 empty, 1 first player's, 2 second player's, 3 empty but forbidden for black
@@ -17,6 +18,8 @@ An action is a cell. One compilation serves every size and rule, because both ar
 
 Forbidden points are marked while the game goes on, whoever is to move.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit
@@ -116,8 +119,12 @@ def play(state: State, action: int, next_state: State) -> None:
         next_state[RESULT] = me
     elif next_state[STONES] == num_cells:
         next_state[RESULT] = DRAW
-    if state[3] == RENJU:
-        update_forbidden(next_state)
+
+
+@njit(cache=True)
+def play_renju(state: State, action: int, next_state: State) -> None:
+    play(state, action, next_state)
+    update_forbidden(next_state)
 
 
 @njit(cache=True)
@@ -152,10 +159,30 @@ def planes(state: State, out: Planes) -> None:
 @njit(cache=True)
 def rollout(state: State, random: Random) -> None:
     """Random legal moves to the end, in place."""
+    play_at_random(state, random, is_always_legal)
+
+
+@njit(cache=True)
+def rollout_renju(state: State, random: Random) -> None:
+    play_at_random(state, random, is_legal_in_renju)
+
+
+@njit(forceinline=True)
+def is_always_legal(state: State, cell: int, me: int) -> bool:
+    return True
+
+
+@njit(forceinline=True)
+def is_legal_in_renju(state: State, cell: int, me: int) -> bool:
+    return not (me == 1 and judge(state, cell) >= OVERLINE)
+
+
+@njit(forceinline=True)
+def play_at_random(state: State, random: Random, is_legal: Callable[[State, int, int], bool]) -> None:
+    """`is_legal` is asked about empty cells: compiled into the loop, once for each."""
     if state[RESULT] != 0:
         return
     num_cells = state[0] * state[1]
-    is_renju = state[3] == RENJU
     empty = np.empty(num_cells, np.int16)  # the first `left` entries are the empty cells
     left = 0
     for i in range(num_cells):
@@ -174,7 +201,7 @@ def rollout(state: State, random: Random) -> None:
             action = empty[j]
             untried -= 1
             empty[j], empty[untried] = empty[untried], action
-            if not (is_renju and me == 1 and judge(state, action) >= OVERLINE):
+            if is_legal(state, np.int64(action), me):
                 break
             untried = untried if untried > 0 else -1
         if untried < 0:  # every empty point is forbidden
@@ -183,7 +210,7 @@ def rollout(state: State, random: Random) -> None:
         left -= 1
         empty[untried], empty[left] = empty[left], empty[untried]
         state[HEADER + action] = me
-        if completes_row(state, action, me):
+        if completes_row(state, np.int64(action), me):
             result = me
         elif left == 0:
             result = DRAW
@@ -204,12 +231,16 @@ def settle(state: State) -> None:
         cell = state[HEADER + i]
         if cell == 1 or cell == 2:
             state[STONES] += 1
-            if completes_row(state, i, cell):
+            if completes_row(state, np.int64(i), cell):
                 state[RESULT] = cell
     if state[RESULT] == 0 and state[STONES] == num_cells:
         state[RESULT] = DRAW
-    if state[3] == RENJU:
-        update_forbidden(state)
+
+
+@njit(cache=True)
+def settle_renju(state: State) -> None:
+    settle(state)
+    update_forbidden(state)
 
 
 def why_illegal(state: State, action: int) -> str | None:
@@ -231,6 +262,7 @@ def game(name: str = "mnk", rows: int = 3, cols: int = 3, k: int = 3, rule: str 
     if rule == "renju" and k != 5:
         raise UserError(f"{name}: renju is played with k=5, got {k}")
     num_cells = rows * cols
+    is_renju = rule == "renju"
     return Game(
         name=name,
         summary=f"{k} in a row on {rows}×{cols}, {rule}",
@@ -243,12 +275,12 @@ def game(name: str = "mnk", rows: int = 3, cols: int = 3, k: int = 3, rule: str 
         cell_values=4,
         start=start,
         legal=legal,
-        play=play,
+        play=play_renju if is_renju else play,
         outcome=outcome,
         planes=planes,
-        rollout=rollout,
+        rollout=rollout_renju if is_renju else rollout,
         wins=wins,
-        settle=settle,
+        settle=settle_renju if is_renju else settle,
         why_illegal=why_illegal,
         moves=Cells(rows, cols, row_one="bottom"),
         symmetries=symmetry.rectangle(rows, cols),
@@ -256,6 +288,11 @@ def game(name: str = "mnk", rows: int = 3, cols: int = 3, k: int = 3, rule: str 
     )
 
 
+def is_mnk(game: Game) -> bool:
+    """Is it a game of the family?"""
+    return game.play in (play, play_renju)
+
+
 def is_five_in_a_row(game: Game) -> bool:
     """Gomoku, standard, caro, renju on any board: not four in a row, not tic-tac-toe."""
-    return game.play is play and game.header[2] == 5
+    return is_mnk(game) and game.header[2] == 5

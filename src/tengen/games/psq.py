@@ -66,7 +66,7 @@ def parse(text: str, game: str | None = None) -> tuple[Position, Facts]:
         if game is None:
             game = event if is_ours else five_in_a_row(rows, cols, rule_named(event) or "freestyle")
         position = Position.start(game)
-        if position.game.play is not mnk.play:
+        if not mnk.is_mnk(position.game):
             raise UserError(f"psq is for five in a row, not for {game}")
         check_size(position.game, rows, cols)
     for number, (x, y) in moves.items():

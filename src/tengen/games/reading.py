@@ -60,7 +60,7 @@ def five_in_a_row(rows: int, cols: int, rule: str) -> str:
     header = (rows, cols, 5, mnk.RULES.index(rule))
     for name in games.names():
         game = games.find(name)
-        if game.play is mnk.play and game.header == header:
+        if mnk.is_mnk(game) and game.header == header:
             return name
     return f"mnk:rows={rows},cols={cols},k=5,rule={rule}"
 

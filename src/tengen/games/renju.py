@@ -201,7 +201,10 @@ def judge(state: "State", point: int) -> int:
 
 @njit(cache=True, forceinline=True)
 def along(board: Rows, row: int, steps: int, down: int, right: int) -> np.uint32:
-    """The cells so many steps away in a direction, each brought to the bit of the cell it is seen from."""
+    """The cells so many steps away in a direction, each brought to the bit of the cell it is seen from.
+
+    Compiled once for every literal `steps`: with variables marking takes 1.28 × as long.
+    """
     away = steps * right
     cells: np.uint32 = board[np.uint64(row + steps * down)]  # unsigned: no check for being negative
     return cells >> np.uint32(max(away, 0)) << np.uint32(max(-away, 0))
@@ -211,15 +214,13 @@ def along(board: Rows, row: int, steps: int, down: int, right: int) -> np.uint32
 def mark_forbidden(state: "State") -> None:
     """Marks the empty cells of a state as FORBIDDEN or EMPTY.
 
-    First every cell at once, a row in a machine word, a bit a cell: where might something forbidden arise?
+    First every cell at once, a row in a machine word, a bit per cell: where might something forbidden arise?
     Never too few points, sometimes too many. Then `judge` decides about those, 3 or 4 with 40 stones.
     """
-    rows, cols = np.int64(state[0]), np.int64(state[1])
-    # Steps as variables: Numba compiles a function anew for every literal that it is called with.
-    one, two, three, four, five = np.int64(1), np.int64(2), np.int64(3), np.int64(4), np.int64(5)
+    rows, cols = int(state[0]), int(state[1])
     # 1. the board as bits, with empty rows around it, so that lines may run off its edge
     boards = np.zeros((9, rows + 2 * EDGE), np.uint32)
-    black, empty, fours_at, threes_at, fives_at, once_three, twice_three, once_four, twice_four = boards
+    black, empty, fours_at, threes_at, fives_at, three, threes, four, fours = boards
     whole_row = np.uint32((1 << cols) - 1)
     point = HEADER
     for row in range(EDGE, rows + EDGE):
@@ -238,17 +239,17 @@ def mark_forbidden(state: "State") -> None:
         # 2. windows, each at the bit of its first cell
         for row in range(EDGE, rows + EDGE):
             b0, b1, b2, b3, b4 = (
-                black[row], along(black, row, one, down, right), along(black, row, two, down, right),
-                along(black, row, three, down, right), along(black, row, four, down, right),
+                black[row], along(black, row, 1, down, right), along(black, row, 2, down, right),
+                along(black, row, 3, down, right), along(black, row, 4, down, right),
             )  # fmt: skip
             e0, e1, e2, e3, e4 = (
-                empty[row], along(empty, row, one, down, right), along(empty, row, two, down, right),
-                along(empty, row, three, down, right), along(empty, row, four, down, right),
+                empty[row], along(empty, row, 1, down, right), along(empty, row, 2, down, right),
+                along(empty, row, 3, down, right), along(empty, row, 4, down, right),
             )  # fmt: skip
             free = (b0 | e0) & (b1 | e1) & (b2 | e2) & (b3 | e3)
             # four cells with two black stones and two empty ones, between two empty cells
             odd, some, all_black = b0 ^ b1 ^ b2 ^ b3, b0 | b1 | b2 | b3, b0 & b1 & b2 & b3
-            threes_at[row] = free & some & ~odd & ~all_black & e4 & along(empty, row, -one, down, right)
+            threes_at[row] = free & some & ~odd & ~all_black & e4 & along(empty, row, -1, down, right)
             # five cells with three black stones or more, and no white: add the five bits, see if ≥ 3
             sum_a, carry_a = b0 ^ b1 ^ b2, b0 & b1 | b0 & b2 | b1 & b2
             sum_b, carry_b = sum_a ^ b3 ^ b4, sum_a & b3 | sum_a & b4 | b3 & b4
@@ -259,20 +260,20 @@ def mark_forbidden(state: "State") -> None:
             found = threes_at[row]
             for steps in range(-3, 0):
                 found |= along(threes_at, row, steps, down, right)
-            twice_three[row] |= once_three[row] & found
-            once_three[row] |= found
-            once, twice = once_four[row], twice_four[row]
+            threes[row] |= three[row] & found
+            three[row] |= found
+            once, twice = four[row], fours[row]
             for steps in range(-4, 1):
                 found = along(fours_at, row, steps, down, right)
                 twice |= once & found
                 once |= found
             # Beside five in a row: no game goes on from there, but a board can be set up so.
-            twice |= along(fives_at, row, one, down, right) | along(fives_at, row, -five, down, right)
-            once_four[row], twice_four[row] = once, twice
+            twice |= along(fives_at, row, 1, down, right) | along(fives_at, row, -5, down, right)
+            four[row], fours[row] = once, twice
 
     # 4. judge
     for row in range(rows):
-        found = (twice_three[row + EDGE] | twice_four[row + EDGE]) & empty[row + EDGE]
+        found = (threes[row + EDGE] | fours[row + EDGE]) & empty[row + EDGE]
         col = 0
         while found:
             if found & np.uint32(1):

@@ -172,7 +172,7 @@ def _facts(properties: list[Property]) -> Facts:
 
 def _kind(game: Game) -> str:
     """The number of a game in SGF."""
-    if game.play is mnk.play:
+    if mnk.is_mnk(game):
         return FIVE_IN_A_ROW
     if game.play is othello.play:
         return OTHELLO

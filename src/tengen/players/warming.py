@@ -33,7 +33,7 @@ from numba import njit
 from tengen import games, kernel_cache, notices, players
 from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.uniform import UniformEvaluator
-from tengen.games import symmetry
+from tengen.games import mnk, symmetry
 from tengen.games.batch import lift
 from tengen.games.coordinates import Cells
 from tengen.games.game import Game, Mask, Planes, State
@@ -44,11 +44,17 @@ from tengen.search.puct import Puct
 from tengen.search.snapshot import of_search
 from tengen.tactics.connect4_solver import Solver
 
-FAMILIES = {"mnk": "gomoku15", "connect4": "connect4", "othello": "othello8", "hex": "hex7"}
+FAMILIES = {
+    "mnk": "gomoku15",
+    "renju": "renju15",
+    "connect4": "connect4",
+    "othello": "othello8",
+    "hex": "hex7",
+}
 SEARCHES = {"gumbel": (Gumbel(), 1), "puct": (Puct(), 8)}  # and how many leaves per round
 PLAYERS = {  # a spec, and the families that it plays; those that need most come last
     "zero": ("zero:sims=4", ("mnk", "connect4")),  # those with a bundled network
-    "greedy": ("greedy", ("mnk",)),
+    "greedy": ("greedy", ("mnk",)),  # and renju, by the same kernels
     "minimax": ("minimax:depth=1", ("mnk",)),
     "alphabeta": ("alphabeta:depth=2,vcf=yes", ("mnk",)),
     "uct": ("uct:sims=10", tuple(FAMILIES)),
@@ -60,7 +66,7 @@ Done = Callable[[str, float], None]  # a step, and how many seconds it took
 def family_of(game: Game) -> str | None:
     """The family whose kernels a game shares; None if its rules come from outside this package."""
     module: str = game.play.py_func.__module__  # type: ignore[attr-defined]
-    name = module.removeprefix("tengen.games.")
+    name = "renju" if game.play is mnk.play_renju else module.removeprefix("tengen.games.")
     return name if name in FAMILIES else None
 
 

@@ -37,7 +37,7 @@ RIGHT = np.array([1, -1, 0, 0, 1, -1, -1, 1])
 
 def guided(game: Game) -> Game | None:
     """The game, for a search that knows a little about it; None if we know nothing."""
-    if game.play is mnk.play:
+    if mnk.is_mnk(game):
         return replace(game, legal=row_moves, rollout=row_rollout)
     if game.play is connect4.play:
         return replace(game, legal=column_moves, rollout=column_rollout)

@@ -158,7 +158,7 @@ def rank_table(is_renju: bool) -> Bytes:
 
 def check_plays(player: str, game: Game) -> None:
     """UserError if patterns say nothing about this game."""
-    if game.play is not mnk.play:
+    if not mnk.is_mnk(game):
         raise UserError(f"player '{player}' plays five-in-a-row games (mnk), not {game.name}")
     k = game.header[2]
     if not LEAST_K <= k <= MOST_K:

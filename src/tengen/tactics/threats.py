@@ -100,7 +100,7 @@ class Work(NamedTuple):
 
 def new_work(game: Game, max_depth: int = 40, table_bits: int = 16) -> Work:
     """Memory for searches of at most so many attacking moves, with a table of 2^table_bits positions."""
-    if game.play is not mnk.play:
+    if not mnk.is_mnk(game):
         raise UserError(f"{game.name} has no fours: only games of k in a row, such as gomoku15, do")
     if max_depth < 1:
         raise UserError(f"max_depth is the number of attacking moves, at least 1, got {max_depth}")
