@@ -81,7 +81,7 @@ def analyse(position: Position, limit: Limit | None = None, player: Player | str
 
 
 def play(game: AnyGame, opponent: str | None = None, side: str = "first") -> "GameSession":
-    """Plays in the terminal or in a notebook, until you type quit. Returns the game: its moves, its result."""
+    """A game that you play in the terminal or in a notebook, until you type quit: its moves, its result."""
     from tengen.players.session import PERSON, GameSession
     from tengen.players.terminal_game import TerminalGame
 
