@@ -23,6 +23,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import llvmlite.binding
@@ -138,8 +139,8 @@ class Helper:
     def work_on(self, waiting: deque[str], done: Done) -> None:
         """Takes steps from the end until none is left. Gives one back, and stops, if it fails."""
         assert self._process.stdin and self._process.stdout
-        while waiting:
-            step, began = waiting.pop(), time.perf_counter()
+        while (step := _taken(waiting.pop)) is not None:
+            began = time.perf_counter()
             try:
                 print(step, file=self._process.stdin, flush=True)
                 is_done = self._process.stdout.readline() == f"{step}\n"
@@ -152,7 +153,7 @@ class Helper:
 
     def close(self) -> None:
         self._process.terminate()
-        with self._process:  # closes its pipes, and waits
+        with suppress(BrokenPipeError), self._process:  # closes its pipes, and waits
             pass
 
 
@@ -177,10 +178,18 @@ def perform(step: str) -> None:
 
 
 def _work_on(waiting: deque[str], done: Done) -> None:
-    while waiting:
-        step, began = waiting.popleft(), time.perf_counter()
+    while (step := _taken(waiting.popleft)) is not None:
+        began = time.perf_counter()
         perform(step)
         done(step, time.perf_counter() - began)
+
+
+def _taken(take: Callable[[], str]) -> str | None:
+    """A step, unless another thread has taken the last."""
+    try:
+        return take()
+    except IndexError:
+        return None
 
 
 def _mark(step: str) -> Path:
@@ -226,7 +235,7 @@ def _use_search(name: str) -> None:
 
 def _use_player(spec: str, game: Game) -> None:
     with players.find(spec, game) as player:
-        player.new_game(0)
+        player.prepare()
         position = Position.start(game)
         player.choose(position.play(position.legal_actions[game.num_actions // 2]))
 
