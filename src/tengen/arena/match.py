@@ -83,7 +83,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Thinking:
+class ThinkingTime:
     """How long a player thought."""
 
     moves: int
@@ -108,7 +108,7 @@ class MatchResult:
     elo: float  # A above B; infinite when A won or lost everything
     elo_interval: tuple[float, float]
     forfeits: tuple[str, ...]  # why games were lost away from the board
-    thinking: tuple[Thinking, Thinking]  # of A, of B
+    thinking: tuple[ThinkingTime, ThinkingTime]  # of A, of B
     peak_mib: int  # the largest process that played; both players live in one
 
     def to_json(self) -> dict[str, object]:
@@ -209,12 +209,12 @@ def tally(played: Iterator[PlayedGame]) -> Tally:
     return Tally(points.count(1.0), points.count(0.5), points.count(0.0))
 
 
-def thinking(played: Sequence[PlayedGame], side: int) -> Thinking:
+def thinking(played: Sequence[PlayedGame], side: int) -> ThinkingTime:
     """How long A (side 0) or B (side 1) thought."""
     seconds = [second for game in played for second in game.seconds[(side + game.index) % 2]]
     if not seconds:
-        return Thinking(0, 0.0, 0.0)
-    return Thinking(len(seconds), round(float(np.mean(seconds)), 6), max(seconds))
+        return ThinkingTime(0, 0.0, 0.0)
+    return ThinkingTime(len(seconds), round(float(np.mean(seconds)), 6), max(seconds))
 
 
 def plural(count: int, one: str, many: str = "") -> str:
