@@ -66,8 +66,10 @@ def player(spec: str, game: AnyGame) -> Player:
 
 
 def analyse(position: Position, limit: Limit | None = None, player: Player | str | None = None) -> Analysis:
-    """A search to watch, to stop, or to ask for its best move. Without a player: the nearest bundled network,
-    else uct. Without a limit: the player's own; Limit() is no limit.
+    """A search to watch, to stop, or to ask for its best move.
+
+    Without a player: the nearest bundled network, else uct. Without a limit: the player's own; Limit() is no
+    limit.
 
     >>> analyse(Position.from_moves("connect4", "445566"), Limit(simulations=200)).best.action in (2, 6)
     True
@@ -79,7 +81,7 @@ def analyse(position: Position, limit: Limit | None = None, player: Player | str
 
 
 def play(game: AnyGame, opponent: str | None = None, side: str = "first") -> "GameSession":
-    """Plays in the terminal or in a notebook, until you type quit. Returns the game: its moves, its result."""
+    """A game that you play in the terminal or in a notebook, until you type quit: its moves, its result."""
     from tengen.players.session import PERSON, GameSession
     from tengen.players.terminal_game import TerminalGame
 
@@ -105,7 +107,7 @@ def play_match(
     seed: int = 0,
     workers: int | None = None,
 ) -> "MatchResult":
-    """How player A does against B: score and Elo with 95 % intervals. Each opening is played with both colours.
+    """How player A does against B: score and Elo with 95 % intervals, each opening with both colours.
 
     time: clocks of (seconds per game, seconds added per move). workers: processes; without, one per core.
 
@@ -135,7 +137,11 @@ def train(
     """A run that trains a network from random weights, in the folder runs/NAME. It does nothing until you
     iterate over its generations, or call its run().
 
-    settings: those of `tengen config`, {"network.channels": 32}. workers: processes; without, one per core.
+    settings: those of `tengen config`. workers: processes; without, one per core.
+
+    >>> small = {"selfplay.games": 8, "selfplay.simulations": 4, "measure.every": 0}
+    >>> [generation.number for generation in train("tictactoe", generations=2, settings=small, workers=1)]
+    [1, 2]
     """
     return Training(find_game(game), minutes, generations, name, preset, settings or {}, seed, workers)
 
@@ -185,7 +191,8 @@ class Training:
         return self._generations(shows=False)
 
     def run(self) -> "Training":
-        """Trains to the end, and prints a line for each generation. Interrupted, it goes on when called again."""
+        """Trains to the end, and prints a line for each generation. Interrupted, it goes on when called
+        again."""
         for _ in self._generations(shows=True):
             pass
         return self

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_a_search_ends_in_time_or_when_stopped_and_shows_what_it_found(spec: str
         last = snapshots[-1]
         assert last.is_final and last.best == last.moves[0].move and last.best in position.legal_moves
         assert position.game.moves.name(analysis.best.action) in position.legal_moves
-        assert all(first.nodes <= later.nodes for first, later in zip(snapshots, snapshots[1:], strict=False))
+        assert all(first.nodes <= later.nodes for first, later in pairwise(snapshots))
         for snapshot in snapshots:
             assert {move.move for move in snapshot.moves} <= set(position.legal_moves)
             assert all(move.value is None or -1 <= move.value <= 1 for move in snapshot.moves)

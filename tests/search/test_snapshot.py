@@ -112,7 +112,7 @@ def test_a_snapshot_of_a_search_says_how_much_was_done() -> None:
     assert found.nodes <= 401 and 3 < found.depth < 40
     assert found.memory - first.memory == (found.nodes - 1) * bytes_per_node(position.game)
     assert max(len(move.line) for move in found.moves) <= min(MAX_LINE, found.depth)
-    assert [move.move for move in found.moves][0] == found.best
+    assert found.moves[0].move == found.best
     position = position.play(str(found.best))
     search.advance(search.result().actions)
     search.run(10)

@@ -8,11 +8,12 @@ result.score, result.elo
 import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
 
 import numpy as np
 
-from tengen.arena.contestants import NetworkPlayer
+from tengen.arena.contestants import NetworkPlayer, to_send
 from tengen.arena.log import GameLog
 from tengen.arena.openings import Openings
 from tengen.arena.played import GameGroup, GameTask, PlayedGame, pair_tasks
@@ -116,6 +117,13 @@ class MatchResult:
         fields["elo_interval"] = [finite(bound) for bound in self.elo_interval]
         return fields
 
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        return f"<pre>{escape(self.to_text())}</pre>"
+
     def to_text(self) -> str:
         low, high = self.score_interval
         lines = [
@@ -153,7 +161,7 @@ def match_games(
         raise UserError(f"each opening is played with both colours: games are 2, 4, 6, …, not {num_games}")
     check_players(match.game, (match.a, match.b))
     log = GameLog[PlayedGame](out, "match", match.settings()) if out else None
-    yield from play_games(match.game, match.tasks(num_games), log, run_tasks)
+    yield from play_games(match.game, (match.a, match.b), match.tasks(num_games), log, run_tasks)
 
 
 def play_quick_matches(
@@ -162,7 +170,8 @@ def play_quick_matches(
     """How A did in each of some matches of one game. A match is one task, whose games go on at once, so that
     networks think in batches; different matches go to different workers."""
     groups = [GameGroup(tuple(match.tasks(num_games))) for match in matches]
-    found = dict(run_tasks(PlayGames(matches[0].game.name, networks), groups))
+    game, names = matches[0].game, (name for match in matches for name in (match.a, match.b))
+    found = dict(run_tasks(PlayGames(game.name, networks, to_send(names, game)), groups))
     return [tally(iter(found[number])) for number in range(len(matches))]
 
 

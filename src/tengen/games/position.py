@@ -205,6 +205,10 @@ class Position:
         """The board as a picture."""
         return drawing.svg(self.game, self._state)
 
+    def _repr_svg_(self) -> str:
+        """How a notebook shows it."""
+        return self.svg()
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):
             return NotImplemented

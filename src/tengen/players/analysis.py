@@ -74,6 +74,10 @@ class Analysis:
         with self._turn:
             return self._thinking.tree_text(depth)
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: what has been found so far, above the board."""
+        return f"{self.snapshot._repr_html_()}{self.position.svg()}"
+
     def __iter__(self) -> "Iterator[Snapshot]":
         following = self._began + self._every
         while not self._is_over:

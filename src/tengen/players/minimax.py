@@ -192,7 +192,9 @@ class MinimaxThinking(Thinking):
         name = self._position.game.moves.name
         others = [
             MoveInfo(name(action), 0, None, round(squash(value), 6), None, None, False, (name(action),))
-            for value, action in sorted(zip(self._values.tolist(), range(len(self._values))), reverse=True)
+            for value, action in sorted(
+                zip(self._values.tolist(), range(len(self._values)), strict=True), reverse=True
+            )
             if value > -MATE and action != self._choice.action
         ]
         return replace(found, moves=(*found.moves, *others))

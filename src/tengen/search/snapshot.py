@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from functools import cache
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,10 @@ class Snapshot:
     def to_json(self) -> dict[str, Any]:
         """For programs."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        return f"<pre>{escape(self.to_text())}</pre>"
 
     def to_text(self, top: int = 10) -> str:
         """A table for people."""
