@@ -289,7 +289,7 @@ def _hash(
     """The lowest key of all images of each row, with that image's check."""
     group = len(weights) // 2
     for b in range(len(states)):
-        key, turn = hash_row(states, b, weights, last_terms, 0), 0
+        key, turn = hash_row(states, b, weights, last_terms, np.int64(0)), 0  # a literal: compiled once more
         for g in range(1, group):
             image_key = hash_row(states, b, weights, last_terms, g)
             if image_key < key:

@@ -158,7 +158,7 @@ def advance(lines: Lines, search: Search, root_player: int, num_nodes: int) -> b
             was_asked = search.is_asked[ply]
             ply -= 1
             me = 3 - me
-            move = search.moves[ply, search.tried[ply] - 1]
+            move = whole(search.moves[ply, search.tried[ply] - 1])
             remove(lines, move)
             value = -value
             if was_asked and value > search.alpha[ply]:
@@ -235,7 +235,7 @@ def next_move(lines: Lines, search: Search, me: int, ply: int) -> int:
             moves[first], moves[top] = moves[top], moves[first]
             order[first], order[top] = order[top], order[first]
         search.tried[ply] = first + 1
-        if is_legal(lines, me, moves[first]):
+        if is_legal(lines, me, whole(moves[first])):
             return whole(moves[first])
     return -1
 
