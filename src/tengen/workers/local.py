@@ -233,13 +233,13 @@ def _without_main() -> Iterator[None]:
     """Processes that are started inside do not run the user's script again, as `spawn` would have them do.
 
     Workers need nothing of it: works and tasks are ours. So a script needs no `if __name__ == "__main__"`."""
-    main = sys.modules["__main__"]
-    hidden = {name: vars(main).pop(name) for name in ("__file__", "__spec__") if name in vars(main)}
-    vars(main)["__spec__"] = None
+    main = vars(sys.modules["__main__"])
+    hidden: dict[str, object] = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
+    main["__spec__"] = None
     try:
         yield
     finally:
-        vars(main).update(hidden)
+        main.update(hidden)
 
 
 @contextmanager
