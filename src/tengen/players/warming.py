@@ -26,10 +26,10 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-import llvmlite.binding
 import numba
 import numpy as np
 from numba import njit
+from numba.core import codegen
 
 from tengen import games, kernel_cache, notices, players
 from tengen.evaluators.cache import CachedEvaluator
@@ -42,6 +42,7 @@ from tengen.games.position import Position
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
+from tengen.search.selection import Selection
 from tengen.search.snapshot import of_search
 from tengen.tactics.connect4_solver import Solver
 
@@ -52,7 +53,10 @@ FAMILIES = {
     "othello": "othello8",
     "hex": "hex7",
 }
-SEARCHES = {"gumbel": (Gumbel(), 1), "puct": (Puct(), 8)}  # and how many leaves per round
+SEARCHES: dict[str, tuple[Selection, int]] = {
+    "gumbel": (Gumbel(), 1),
+    "puct": (Puct(), 8),
+}  # and how many leaves per round
 PLAYERS = {  # a spec, and the families that it plays; those that need most come last
     "zero": ("zero:sims=4", ("mnk", "connect4")),  # those with a bundled network
     "greedy": ("greedy", ("mnk",)),  # and renju, by the same kernels
@@ -193,7 +197,7 @@ def _taken(take: Callable[[], str]) -> str | None:
 
 
 def _mark(step: str) -> Path:
-    machine = (numba.__version__, sys.version, llvmlite.binding.get_host_cpu_name(), step)
+    machine = (numba.__version__, sys.version, codegen.get_host_cpu_features(), step)
     name = hashlib.sha256(repr(machine).encode()).hexdigest()[:16]
     return Path(os.environ[kernel_cache.VARIABLE]) / f"{name}.done"
 
