@@ -241,7 +241,7 @@ def _use_player(spec: str, game: Game) -> None:
     with players.find(spec, game) as player:
         player.prepare()
         position = Position.start(game)
-        player.choose(position.play(position.legal_actions[game.num_actions // 2]))
+        player.choose(position.play(position.legal_actions[len(position.legal_actions) // 2]))
 
 
 # The tiny game: four cells in a row, filled in turns, a draw.
