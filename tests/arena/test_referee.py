@@ -1,22 +1,28 @@
 """The match engine: games that go on at once, players who fail in the middle of them, and clocks."""
 
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tengen import games, players
+from tengen.arena.contestants import to_send
 from tengen.arena.match import Match, play_match, play_quick_matches
 from tengen.arena.played import GameGroup, GameTask, PlayedGame
 from tengen.arena.referee import PlayGames
+from tengen.errors import UserError
+from tengen.evaluators.zoo import ZOO
 from tengen.games.position import Position
+from tengen.players.decision import Decider
 from tengen.players.limit import Limit
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.player import Choice, PlayerFailedError
 from tengen.workers.tasks import RunTasks
 
 
-class Batching(Player):
+class Batching(Decider):
     summary = "plays the first legal move, in batches; remembers how large they were"
 
     batches: list[int] = []  # noqa: RUF012
@@ -25,10 +31,10 @@ class Batching(Player):
     def new_game(self, seed: int) -> None:
         self.seeds.append(seed)
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         return self.choose_many([position])[0]
 
-    def choose_many(self, positions: Sequence[Position]) -> list[Choice]:
+    def choose_many(self, positions: Sequence[Position], limit: Limit | None = None) -> list[Choice]:
         self.batches.append(len(positions))
         return [Choice(position.legal_actions[0]) for position in positions]
 
@@ -36,20 +42,20 @@ class Batching(Player):
 class Clumsy(Batching):
     summary = "plays a1 again where the first stone is there"
 
-    def choose_many(self, positions: Sequence[Position]) -> list[Choice]:
+    def choose_many(self, positions: Sequence[Position], limit: Limit | None = None) -> list[Choice]:
         return [Choice(p.actions[0] if p.moves[0] == "a1" else p.legal_actions[0]) for p in positions]
 
 
-class Fragile(Player):
+class Fragile(Decider):
     summary = "fails where the first stone is on a1"
 
-    def choose(self, position: Position) -> Choice:
+    def decide(self, position: Position, limit: Limit) -> Choice:
         if position.moves[0] == "a1":
             raise PlayerFailedError("a1 frightens me")
         return Choice(position.legal_actions[0])
 
 
-class Slow(Player):
+class Slow(Decider):
     summary = "thinks for a while, whatever its clock says; remembers what it says"
 
     left: list[float] = []  # noqa: RUF012
@@ -58,8 +64,8 @@ class Slow(Player):
         super().__init__(game)  # type: ignore[arg-type]
         self._seconds = depth / 100
 
-    def choose(self, position: Position, limit: Limit | None = None) -> Choice:
-        assert limit is not None and limit.clock is not None
+    def decide(self, position: Position, limit: Limit) -> Choice:
+        assert limit.clock is not None
         self.left.append(limit.clock.left)
         time.sleep(self._seconds)
         return Choice(position.legal_actions[0])
@@ -123,6 +129,22 @@ def test_quick_matches_are_the_same_in_two_processes(run_tasks: RunTasks, in_two
     matches = [Match(game, "uct:sims=30", b, seed=1) for b in ("uniform", "uct:sims=10", "uct:sims=20")]
     one, two = (play_quick_matches(matches, 6, workers) for workers in (run_tasks, in_two))
     assert one == two and all(result.games == 6 for result in one)
+
+
+def test_a_network_that_a_spec_names_by_its_path_travels(tmp_path: Path, in_two: RunTasks) -> None:
+    """The folder is gone when the games begin."""
+    game, folder = games.find("tictactoe"), tmp_path / "net"
+    shutil.copytree(ZOO / "tictactoe", folder)
+    spec = f"zero:{folder}:sims=8"
+    tasks = Match(game, spec, "uniform", seed=2).tasks(4)
+    work = PlayGames(game.name, sent=to_send([spec, "uniform", "zero:zoo/tictactoe"], game))
+    assert [one.path for one in work.sent] == [str(folder)]
+    shutil.rmtree(folder)
+    found = dict(in_two(work, [GameGroup((task,)) for task in tasks]))
+    assert {game.players[0] for (game,) in found.values()} == {spec, "uniform"}
+    assert not any(game.reason for (game,) in found.values())
+    with pytest.raises(UserError):  # and only this work knows it
+        list(in_two(PlayGames(game.name), [GameGroup((task,)) for task in Match(game, spec, spec).tasks(2)]))
 
 
 def test_a_clock_runs_down_gains_its_increment_and_is_lost(run_tasks: RunTasks) -> None:

@@ -1,17 +1,20 @@
 """Who plays in a task, as values: a spec, or a network that travels with the work.
 
 A spec is text, `uct:sims=200`, and means the same for every worker. A network of a run is not on every
-worker's disk: it travels as bytes, once to each worker, and tasks call it by its name.
+worker's disk: it travels as bytes, once to each worker. Tasks call it by its name, or by the path in a spec,
+`zero:runs/c4`. (`engine:cmd=…` names a program, which each worker must have.)
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from tengen import games, players
-from tengen.evaluators.card import Card
-from tengen.evaluators.network import Network
+from tengen.evaluators.card import Card, Precision
+from tengen.evaluators.network import Network, SentNetwork, received
 from tengen.games.game import Game
+from tengen.games.spec import parse_spec
 from tengen.players.limit import Limit
 from tengen.players.player import Player
 from tengen.players.zero import Zero
@@ -30,11 +33,27 @@ class NetworkPlayer:
         return Zero.of(game, Network(self.card, self.data), self.simulations)
 
 
+def to_send(specs: Iterable[str], game: Game) -> tuple[SentNetwork, ...]:
+    """The networks that specs name by a path. Bundled ones are everywhere."""
+    found = {}
+    for spec in specs:
+        if spec.partition(":")[0].strip() == "zero":
+            parsed = parse_spec(spec)
+            precision = cast(Precision | None, parsed.settings.get("precision"))
+            if parsed.path and not parsed.path.startswith("zoo/"):
+                found[parsed.path, precision] = SentNetwork.of(parsed.path, precision, game)
+    return tuple(found.values())
+
+
 class Contestants:
     """Players by name, made when they are first needed and kept: a network is slow to load."""
 
-    def __init__(self, game: str, networks: tuple[NetworkPlayer, ...] = ()) -> None:
+    def __init__(
+        self, game: str, networks: tuple[NetworkPlayer, ...] = (), sent: tuple[SentNetwork, ...] = ()
+    ) -> None:
+        """networks: called by their names. sent: by their paths in specs."""
         self._game, self._networks = game, {network.name: network for network in networks}
+        self._sent = {(one.path, one.asked): one.open() for one in sent}
         self._players: dict[tuple[str, bool], Player] = {}
         self._prepared: set[tuple[str, bool]] = set()
 
@@ -53,7 +72,8 @@ class Contestants:
         key = name, is_second
         if key not in self._players:
             game, network = games.find(self._game), self._networks.get(name)
-            self._players[key] = network.new_player(game) if network else players.find(name, game)
+            with received(self._sent):
+                self._players[key] = network.new_player(game) if network else players.find(name, game)
         return self._players[key]
 
     def ready(self, name: str, is_second: bool, limit: Limit | None) -> Player:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tengen.arena.contestants import NetworkPlayer
+from tengen.arena.contestants import NetworkPlayer, to_send
 from tengen.arena.log import GameLog
 from tengen.arena.openings import Openings
 from tengen.arena.played import GameGroup, GameTask, PlayedGame, pair_tasks
@@ -161,7 +161,7 @@ def match_games(
         raise UserError(f"each opening is played with both colours: games are 2, 4, 6, …, not {num_games}")
     check_players(match.game, (match.a, match.b))
     log = GameLog[PlayedGame](out, "match", match.settings()) if out else None
-    yield from play_games(match.game, match.tasks(num_games), log, run_tasks)
+    yield from play_games(match.game, (match.a, match.b), match.tasks(num_games), log, run_tasks)
 
 
 def play_quick_matches(
@@ -170,7 +170,8 @@ def play_quick_matches(
     """How A did in each of some matches of one game. A match is one task, whose games go on at once, so that
     networks think in batches; different matches go to different workers."""
     groups = [GameGroup(tuple(match.tasks(num_games))) for match in matches]
-    found = dict(run_tasks(PlayGames(matches[0].game.name, networks), groups))
+    game, names = matches[0].game, (name for match in matches for name in (match.a, match.b))
+    found = dict(run_tasks(PlayGames(game.name, networks, to_send(names, game)), groups))
     return [tally(iter(found[number])) for number in range(len(matches))]
 
 

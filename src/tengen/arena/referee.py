@@ -25,10 +25,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from tengen import players
-from tengen.arena.contestants import Contestants, NetworkPlayer
+from tengen.arena.contestants import Contestants, NetworkPlayer, to_send
 from tengen.arena.log import GameLog
 from tengen.arena.played import GameGroup, GameTask, PlayedGame
 from tengen.errors import UserError
+from tengen.evaluators.network import SentNetwork
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.games.records import Record
@@ -48,9 +49,14 @@ def check_players(game: Game, specs: Iterable[str]) -> None:
 
 
 def play_games(
-    game: Game, tasks: Iterable[GameTask], log: GameLog[PlayedGame] | None, run_tasks: RunTasks
+    game: Game,
+    specs: Iterable[str],
+    tasks: Iterable[GameTask],
+    log: GameLog[PlayedGame] | None,
+    run_tasks: RunTasks,
 ) -> Generator[PlayedGame, None, None]:
-    """The games as they finish. Those that are in the log already are not played again; new ones join it."""
+    """The games of these players as they finish. Those that are in the log already are not played again; new
+    ones join it."""
     known = log.read(PlayedGame.from_line) if log else {}
     left = iter(tasks)
     for task in left:  # 1. what is known and comes first needs no worker
@@ -68,7 +74,9 @@ def play_games(
             else:
                 yield GameGroup((one,))
 
-    with closing(run_tasks(PlayGames(game.name), unknown())) as results:  # 2. play the others
+    with closing(
+        run_tasks(PlayGames(game.name, sent=to_send(specs, game)), unknown())
+    ) as results:  # 2. play the others
         for _, group in results:
             for played in group:
                 if log:
@@ -85,10 +93,11 @@ class PlayGames:
 
     game: str
     networks: tuple[NetworkPlayer, ...] = ()
+    sent: tuple[SentNetwork, ...] = ()  # that specs name by their paths
 
     @contextmanager
     def open(self) -> Iterator[Callable[[GameGroup], tuple[PlayedGame, ...]]]:
-        with Contestants(self.game, self.networks) as contestants:
+        with Contestants(self.game, self.networks, self.sent) as contestants:
             yield Referee(self.game, contestants).play
 
 

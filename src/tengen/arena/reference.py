@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from tengen import files, games
-from tengen.arena.contestants import Contestants, NetworkPlayer
+from tengen.arena.contestants import Contestants, NetworkPlayer, to_send
 from tengen.arena.interval import Rate, rate
 from tengen.errors import UserError
+from tengen.evaluators.network import SentNetwork
 from tengen.games.game import Game, State
 from tengen.games.position import Position
 from tengen.games.symmetry import transform
@@ -165,11 +166,12 @@ class AskPlayers:
     """Work: the choices of players in scored positions."""
 
     networks: tuple[NetworkPlayer, ...] = ()
+    sent: tuple[SentNetwork, ...] = ()  # that specs name by their paths
 
     @contextmanager
     def open(self) -> Iterator[Callable[[Question], list[Choice]]]:
         game = games.find(GAME)
-        with Contestants(GAME, self.networks) as contestants:
+        with Contestants(GAME, self.networks, self.sent) as contestants:
 
             def answer(question: Question) -> list[Choice]:
                 player = contestants.get(question.player)
@@ -191,7 +193,8 @@ def ask(
     questions = [Question(name, np.stack([one.position.state for one in batch]), seed) for batch in batches]
     done: dict[int, list[Choice]] = {}
     following = 0
-    for number, choices in run_tasks(AskPlayers(networks), questions):
+    work = AskPlayers(networks, to_send([name], games.find(GAME)))
+    for number, choices in run_tasks(work, questions):
         done[number] = choices
         while following in done:
             yield from map(Answer, batches[following], done.pop(following))

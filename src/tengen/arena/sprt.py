@@ -104,7 +104,9 @@ def sprt_games(
     log = GameLog[PlayedGame](out, "sprt", {**match.settings(), **asdict(test)}) if out else None
     waiting: dict[int, PlayedGame] = {}
     counts = [0] * 5
-    with closing(play_games(match.game, match.tasks(max_games), log, run_tasks)) as played:
+    with closing(
+        play_games(match.game, (match.a, match.b), match.tasks(max_games), log, run_tasks)
+    ) as played:
         for game in played:
             waiting[game.index] = game
             following = 2 * sum(counts)

@@ -138,7 +138,7 @@ def tournament_games(
         raise UserError(f"a tournament has 1 round or more, got {rounds}")
     check_players(tournament.game, tournament.players)
     log = GameLog[PlayedGame](out, "tournament", tournament.settings()) if out else None
-    yield from play_games(tournament.game, tournament.tasks(rounds), log, run_tasks)
+    yield from play_games(tournament.game, tournament.players, tournament.tasks(rounds), log, run_tasks)
 
 
 def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> TournamentResult:

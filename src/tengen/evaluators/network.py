@@ -16,7 +16,8 @@ the card says any_size. The rule or the number in a row may be another one: it w
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -140,6 +141,40 @@ _opened: WeakValueDictionary[tuple[str, str, str], Network] = WeakValueDictionar
 _opening = threading.Lock()
 
 
+@dataclass(frozen=True)
+class SentNetwork:
+    """The network that a path names, as a value: for a worker that does not have the folder."""
+
+    path: str
+    asked: Precision | None  # the precision that was asked for, if any
+    card: Card
+    data: bytes  # ONNX, in the precision below
+    precision: Precision
+    source: str
+
+    @classmethod
+    def of(cls, path: str, asked: Precision | None, game: Game) -> "SentNetwork":
+        network = open_network(path, asked, game)
+        return cls(path, asked, network.card, network.data, network.precision, network.source)
+
+    def open(self) -> Network:
+        return Network(self.card, self.data, self.precision, self.source)
+
+
+_received: dict[tuple[str, Precision | None], Network] = {}
+
+
+@contextmanager
+def received(networks: Mapping[tuple[str, Precision | None], Network]) -> Iterator[None]:
+    """While it lasts, open_network finds these by path and precision asked for, whatever is on the disk."""
+    _received.update(networks)
+    try:
+        yield
+    finally:
+        for key in networks:
+            del _received[key]
+
+
 def open_network(path: str | Path, precision: Precision | None = None, game: Game | None = None) -> Network:
     """The network of a path: zoo/connect4, a run (runs/c4), or a folder with card.json and net.onnx.
 
@@ -147,6 +182,8 @@ def open_network(path: str | Path, precision: Precision | None = None, game: Gam
     is the same object with the same session, as long as somebody has it. `game`: the one it was trained for,
     if that is not registered.
     """
+    if (here := _received.get((str(path), precision))) is not None:
+        return here
     folder = find_network(str(path))
     card = read_card(folder)
     if precision is None and card.precision == "int8":
