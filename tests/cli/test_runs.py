@@ -89,7 +89,7 @@ def test_a_report_is_written_and_its_path_printed(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("none",), "tengen: no run in runs/none: tengen runs lists those there are\n"),
+        (("none",), "tengen: no run in runs/none: tengen runs lists all runs\n"),
         (("one", "--out", "x.pdf"), "tengen: --out is a file that ends in .html or .svg, got x.pdf\n"),
         (("one", "--out", "no/x.html"), "tengen: cannot write no/x.html: No such file or directory\n"),
     ],

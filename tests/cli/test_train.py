@@ -112,7 +112,7 @@ def test_a_resumed_run_keeps_its_game_its_name_and_its_seed(
     [
         (["connect5"], "connect5"),
         ([], "which game?"),
-        (["--resume", "none"], "no run in runs/none: tengen runs lists those there are"),
+        (["--resume", "none"], "no run in runs/none: tengen runs lists all runs"),
         (["connect4", "--set", "learner.batch_sise=3"], "[learner] has no setting 'batch_sise'"),
     ],
 )

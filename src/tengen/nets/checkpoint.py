@@ -17,7 +17,7 @@ from tengen.errors import UserError
 from tengen.evaluators.card import Card, read_card
 from tengen.nets.net import Net
 
-ADVICE = "put a copy back if you have one"
+ADVICE = "restore it from a copy if you have one"
 UNNAMED = Path("the weights")
 
 
