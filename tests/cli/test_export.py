@@ -82,5 +82,5 @@ def test_without_pytorch_it_says_what_it_needs(folder: Path) -> None:
 
 def test_a_person_is_no_opponent_and_nothing_is_written(folder: Path) -> None:
     done = tengen("export", "small", "third", "--opponents", "human", cwd=folder)
-    assert done.returncode == 2 and "a person has no place in a match" in done.stderr
+    assert done.returncode == 2 and "a match cannot have a human player" in done.stderr
     assert not (folder / "third").exists()

@@ -200,4 +200,4 @@ def test_a_tournament_and_a_match_say_where_games_begin() -> None:
     shown = tengen("tournament", "tictactoe", "uniform", "perfect", "-r", "1").stdout
     assert shown.splitlines()[1] == "from openings of 2 random moves, each with both colours"
     shown = tengen("match", "tictactoe", "uniform", "perfect", "-n", "2", "--opening-plies", "0").stdout
-    assert "\n  begun       from the start of the game\n" in shown
+    assert "\n  started     from the start of the game\n" in shown

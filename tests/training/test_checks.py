@@ -21,8 +21,11 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "message"),
     [
         # opponents
-        (["--set", "measure.opponents=human"], "measure.opponents: a person has no place in a match"),
-        (["--set", "measure.opponents=perfect human:x=1"], "measure.opponents: a person has no place"),
+        (["--set", "measure.opponents=human"], "measure.opponents: a match cannot have a human player"),
+        (
+            ["--set", "measure.opponents=perfect human:x=1"],
+            "measure.opponents: a match cannot have a human player",
+        ),
         (["--set", "measure.opponents=uct:simz=3"], "measure.opponents: player 'uct' has no setting 'simz'"),
         (["--set", "measure.opponents=zero:nowhere"], "measure.opponents: no network in nowhere"),
         (
