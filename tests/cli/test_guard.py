@@ -157,7 +157,7 @@ def test_a_bug_of_ours_shows_where_it_is(
         ("analyse connect4 --seconds inf", "--seconds is a finite number, got inf"),
         ("demo --minutes nan", "--minutes"),
         (f"bench solver --seed {10**30}", "--seed is a number below 2^63, got 31 digits"),
-        ("reference run --player human", "the player gave up after 0 positions: the person at the keyboard has left"),
+        ("reference run --player human", "human cannot be used here, worker processes play: use tengen play"),
         ("reference make nowhere/set.jsonl", "cannot write nowhere/set.jsonl: No such file or directory"),
         ("tournament tictactoe uniform perfect --csv nowhere/a.csv", "cannot write nowhere/a.csv"),
         ("tournament tictactoe uniform perfect --svg nowhere/a.svg", "cannot write nowhere/a.svg"),

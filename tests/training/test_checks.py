@@ -21,10 +21,10 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "message"),
     [
         # opponents
-        (["--set", "measure.opponents=human"], "measure.opponents: a match cannot have a human player"),
+        (["--set", "measure.opponents=human"], "measure.opponents: human cannot be used here"),
         (
             ["--set", "measure.opponents=perfect human:x=1"],
-            "measure.opponents: a match cannot have a human player",
+            "measure.opponents: human cannot be used here",
         ),
         (["--set", "measure.opponents=uct:simz=3"], "measure.opponents: player 'uct' has no setting 'simz'"),
         (["--set", "measure.opponents=zero:nowhere"], "measure.opponents: no network in nowhere"),

@@ -44,7 +44,7 @@ def check_players(game: Game, specs: Iterable[str]) -> None:
     """UserError if a spec cannot play: now, not hours later in a worker."""
     for spec in dict.fromkeys(specs):
         if spec.partition(":")[0] == "human":
-            raise UserError("a match cannot have a human player: use tengen play instead")
+            raise UserError("human cannot be used here, worker processes play: use tengen play")
         players.find(spec, game).close()
 
 
