@@ -43,7 +43,7 @@ class _Files(caching.IndexDataCacheFile):
 
     def _path(self, key: tuple[Any, ...]) -> str:
         name = hashlib.sha256(repr((self._version, self._source_stamp, key)).encode()).hexdigest()[:16]
-        return self._data_path(self._index_name.removesuffix("nbi") + f"{name}.nbc")
+        return str(self._data_path(self._index_name.removesuffix("nbi") + f"{name}.nbc"))
 
 
 class _Locator(caching.UserProvidedCacheLocator):

@@ -84,3 +84,9 @@ def test_every_registered_game_belongs_to_a_family_and_a_game_from_a_file_to_non
     assert warming.family_of(warming.TINY) is None
     for name, game in warming.FAMILIES.items():
         assert warming.family_of(games.find(game)) == name
+
+
+@pytest.mark.parametrize("step", warming.steps_of(warming.FAMILIES))
+def test_every_step_can_be_done(step: str) -> None:
+    warming.perform(step)
+    assert warming.not_done([step]) == []

@@ -83,7 +83,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Thinking:
+class ThinkingTime:
     """The time a player used."""
 
     moves: int
@@ -108,7 +108,7 @@ class MatchResult:
     elo: float  # A above B; infinite when A won or lost everything
     elo_interval: tuple[float, float]
     forfeits: tuple[str, ...]  # reasons of games lost by an illegal move, an error or on time
-    thinking: tuple[Thinking, Thinking]  # of A, of B
+    thinking: tuple[ThinkingTime, ThinkingTime]  # of A, of B
     peak_mib: int  # memory of the largest process that played; both players are in one process
 
     def to_json(self) -> dict[str, object]:
@@ -211,12 +211,12 @@ def tally(played: Iterator[PlayedGame]) -> Tally:
     return Tally(points.count(1.0), points.count(0.5), points.count(0.0))
 
 
-def thinking(played: Sequence[PlayedGame], side: int) -> Thinking:
+def thinking(played: Sequence[PlayedGame], side: int) -> ThinkingTime:
     """The time that A (side 0) or B (side 1) used."""
     seconds = [second for game in played for second in game.seconds[(side + game.index) % 2]]
     if not seconds:
-        return Thinking(0, 0.0, 0.0)
-    return Thinking(len(seconds), round(float(np.mean(seconds)), 6), max(seconds))
+        return ThinkingTime(0, 0.0, 0.0)
+    return ThinkingTime(len(seconds), round(float(np.mean(seconds)), 6), max(seconds))
 
 
 def plural(count: int, one: str, many: str = "") -> str:

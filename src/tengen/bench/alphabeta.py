@@ -24,7 +24,7 @@ GOAL_SECONDS = 1.0  # for depth 6, at most
 
 
 @dataclass(frozen=True)
-class Thinking:
+class DepthTime:
     """What it took to search some positions to one depth."""
 
     depth: int
@@ -36,7 +36,7 @@ class Thinking:
     goal: float | None  # seconds at most
 
 
-def thinking(num_positions: int, depths: tuple[int, ...] = (4, 6)) -> list[Thinking]:
+def thinking(num_positions: int, depths: tuple[int, ...] = (4, 6)) -> list[DepthTime]:
     """The same positions at each depth."""
     positions = midgame_positions(num_positions)
     found = []
@@ -50,7 +50,7 @@ def thinking(num_positions: int, depths: tuple[int, ...] = (4, 6)) -> list[Think
         goal = GOAL_SECONDS if depth == 6 else None
         rate = nodes.sum() / seconds.sum()
         found.append(
-            Thinking(depth, num_positions, float(rate), float(middle), float(high), float(most), goal)
+            DepthTime(depth, num_positions, float(rate), float(middle), float(high), float(most), goal)
         )
     return found
 

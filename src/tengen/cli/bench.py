@@ -135,6 +135,29 @@ def latency(
 
 
 @app.command(cls=Command)
+def memory(
+    player: Annotated[str, typer.Option(metavar="SPEC", help="Who plays.")] = "zero:memory=128",
+    game: Annotated[str, typer.Option(help="What is played.")] = "gomoku15",
+    seconds: Annotated[float, typer.Option(min=0.01, help="The limit of each of three moves.")] = 1.0,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Megabytes of unique memory (USS) that a process takes, with and without compiled kernels."""
+    from tengen.bench.memory import footprints
+
+    if not as_json:
+        print(f"unique megabytes of a process, {player} at {game}, moves under seconds={seconds:g}\n")
+        print(f"{'kernels':<12}{'imported':>10}{'prepared':>10}{'3 moves':>10}")
+    rows = []
+    for row in footprints(player, game, seconds):
+        rows.append(row)
+        if not as_json:
+            kernels = "compiled now" if row.is_cold else "kept"
+            print(f"{kernels:<12}{row.imported:>10.0f}{row.prepared:>10.0f}{row.moved:>10.0f}", flush=True)
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows]))
+
+
+@app.command(cls=Command)
 def selfplay(
     part: Annotated[
         Literal["peers", "scaling", "alphazero-gomoku", "all"],

@@ -289,7 +289,8 @@ def _hash(
     """The lowest key of all images of each row, with that image's check."""
     group = len(weights) // 2
     for b in range(len(states)):
-        key, turn = hash_row(states, b, weights, last_terms, 0), 0
+        first: int = np.int64(0)  # type: ignore[assignment]  # for a literal it would be compiled once more
+        key, turn = hash_row(states, b, weights, last_terms, first), 0
         for g in range(1, group):
             image_key = hash_row(states, b, weights, last_terms, g)
             if image_key < key:

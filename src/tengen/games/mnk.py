@@ -198,10 +198,10 @@ def play_at_random(state: State, random: Random, is_legal: Callable[[State, int,
         untried = left
         while untried > 0:
             j = random_below(random, untried)
-            action = empty[j]
+            action = np.int64(empty[j])
             untried -= 1
             empty[j], empty[untried] = empty[untried], action
-            if is_legal(state, np.int64(action), me):
+            if is_legal(state, action, me):  # type: ignore[arg-type]
                 break
             untried = untried if untried > 0 else -1
         if untried < 0:  # every empty point is forbidden
@@ -210,7 +210,7 @@ def play_at_random(state: State, random: Random, is_legal: Callable[[State, int,
         left -= 1
         empty[untried], empty[left] = empty[left], empty[untried]
         state[HEADER + action] = me
-        if completes_row(state, np.int64(action), me):
+        if completes_row(state, action, me):
             result = me
         elif left == 0:
             result = DRAW
@@ -223,7 +223,7 @@ def play_at_random(state: State, random: Random, is_legal: Callable[[State, int,
 
 @njit(cache=True)
 def settle(state: State) -> None:
-    """Completes a position set up by hand: counts stones, finds a finished row, marks forbidden points."""
+    """Completes a position set up by hand: counts stones, finds a finished row; for renju see below."""
     num_cells = state[0] * state[1]
     state[STONES] = 0
     state[RESULT] = 0
@@ -231,7 +231,7 @@ def settle(state: State) -> None:
         cell = state[HEADER + i]
         if cell == 1 or cell == 2:
             state[STONES] += 1
-            if completes_row(state, np.int64(i), cell):
+            if completes_row(state, i, cell):
                 state[RESULT] = cell
     if state[RESULT] == 0 and state[STONES] == num_cells:
         state[RESULT] = DRAW
@@ -239,6 +239,7 @@ def settle(state: State) -> None:
 
 @njit(cache=True)
 def settle_renju(state: State) -> None:
+    """The same, and marks forbidden points."""
     settle(state)
     update_forbidden(state)
 

@@ -190,7 +190,8 @@ def _left_out(variations: Variations, end: int) -> str:
     lost = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]
     if not lost:
         return ""
-    keeps = variations[end].position.game.play in (mnk.play, othello.play)
+    game = variations[end].position.game
+    keeps = mnk.is_mnk(game) or game.play is othello.play
     return f"left out: {', '.join(lost)}" + ("; .sgf keeps all of it" if keeps else "")
 
 

@@ -78,7 +78,7 @@ def describe_all_lines() -> npt.NDArray[np.uint16]:
             straight |= makes.astype(np.uint16) << (2 + distance)
             straight |= makes.T.astype(np.uint16) << (3 - distance)
     fours[length == 4] = np.minimum(fours[length == 4], 1)  # completed at either end it is still one four
-    described = straight | fours << 6
+    described = straight | fours << np.uint16(6)
     described[length == 5] = FIVE_BIT
     described[length > 5] = OVERLINE_BIT
     return described
@@ -121,7 +121,10 @@ def look(state: "State", point: int) -> int:
 
     If that is the question: UNDECIDED, and above its three bits those of the threes, six a line.
     """
-    one, rows, cols = np.int64(1), np.int64(state[0]), np.int64(state[1])  # all steps of one type
+    # All of one width: Numba compiles what is called with them once.
+    one: int = np.int64(1)  # type: ignore[assignment]
+    rows: int = np.int64(state[0])  # type: ignore[assignment]
+    cols: int = np.int64(state[1])  # type: ignore[assignment]
     row, col = point // cols, point % cols
     up, down, left, right = row, rows - 1 - row, col, cols - 1 - col
     east = line_through(state, point, one, left, right)

@@ -14,7 +14,7 @@ def winning_cells(position: Position) -> tuple[int, ...]:
     """The numbers of the cells, in order; none if nobody has won, and in games without such cells."""
     if position.winner is None:
         return ()
-    if position.game.play in (mnk.play, connect4.play):
+    if mnk.is_mnk(position.game) or position.game.play is connect4.play:
         return _rows(position, position.winner)
     if position.game.play is hex.play:
         return _chain(position, position.winner)

@@ -55,7 +55,7 @@ class AlphaBeta(Player):
         self._fours = Fours(game) if vcf else None
         self.lines = new_lines(game)
         entries = memory * 2**20 // BYTES_PER_ENTRY
-        self.search = alphabeta.new_search(game, entries.bit_length() - 1)
+        self.search = alphabeta.new_stack(game, entries.bit_length() - 1)
         self.new_game(0)
 
     def new_game(self, seed: int) -> None:

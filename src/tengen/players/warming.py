@@ -23,12 +23,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
-import llvmlite.binding
 import numba
 import numpy as np
 from numba import njit
+from numba.core import codegen
 
 from tengen import games, kernel_cache, notices, players
 from tengen.evaluators.cache import CachedEvaluator
@@ -41,6 +42,7 @@ from tengen.games.position import Position
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
+from tengen.search.selection import Selection
 from tengen.search.snapshot import of_search
 from tengen.tactics.connect4_solver import Solver
 
@@ -51,7 +53,10 @@ FAMILIES = {
     "othello": "othello8",
     "hex": "hex7",
 }
-SEARCHES = {"gumbel": (Gumbel(), 1), "puct": (Puct(), 8)}  # and how many leaves per round
+SEARCHES: dict[str, tuple[Selection, int]] = {
+    "gumbel": (Gumbel(), 1),
+    "puct": (Puct(), 8),
+}  # and how many leaves per round
 PLAYERS = {  # a spec, and the families that it plays; those that need most come last
     "zero": ("zero:sims=4", ("mnk", "connect4")),  # those with a bundled network
     "greedy": ("greedy", ("mnk",)),  # and renju, by the same kernels
@@ -138,8 +143,8 @@ class Helper:
     def work_on(self, waiting: deque[str], done: Done) -> None:
         """Takes steps from the end until none is left. Gives one back, and stops, if it fails."""
         assert self._process.stdin and self._process.stdout
-        while waiting:
-            step, began = waiting.pop(), time.perf_counter()
+        while (step := _taken(waiting.pop)) is not None:
+            began = time.perf_counter()
             try:
                 print(step, file=self._process.stdin, flush=True)
                 is_done = self._process.stdout.readline() == f"{step}\n"
@@ -152,7 +157,7 @@ class Helper:
 
     def close(self) -> None:
         self._process.terminate()
-        with self._process:  # closes its pipes, and waits
+        with suppress(BrokenPipeError), self._process:  # closes its pipes, and waits
             pass
 
 
@@ -177,14 +182,22 @@ def perform(step: str) -> None:
 
 
 def _work_on(waiting: deque[str], done: Done) -> None:
-    while waiting:
-        step, began = waiting.popleft(), time.perf_counter()
+    while (step := _taken(waiting.popleft)) is not None:
+        began = time.perf_counter()
         perform(step)
         done(step, time.perf_counter() - began)
 
 
+def _taken(take: Callable[[], str]) -> str | None:
+    """A step, unless another thread has taken the last."""
+    try:
+        return take()
+    except IndexError:
+        return None
+
+
 def _mark(step: str) -> Path:
-    machine = (numba.__version__, sys.version, llvmlite.binding.get_host_cpu_name(), step)
+    machine = (numba.__version__, sys.version, codegen.get_host_cpu_features(), step)
     name = hashlib.sha256(repr(machine).encode()).hexdigest()[:16]
     return Path(os.environ[kernel_cache.VARIABLE]) / f"{name}.done"
 
@@ -226,9 +239,9 @@ def _use_search(name: str) -> None:
 
 def _use_player(spec: str, game: Game) -> None:
     with players.find(spec, game) as player:
-        player.new_game(0)
+        player.prepare()
         position = Position.start(game)
-        player.choose(position.play(position.legal_actions[game.num_actions // 2]))
+        player.choose(position.play(position.legal_actions[len(position.legal_actions) // 2]))
 
 
 # The tiny game: four cells in a row, filled in turns, a draw.

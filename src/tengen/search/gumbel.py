@@ -70,7 +70,7 @@ class Candidates(NamedTuple):
     counts: Int16s  # [B], how many there are
     scores: Floats  # [B, k], g(a) + log P(a)
     nodes: Int32s  # [B, k], the child of each; NONE until it is visited
-    kept_visits: Int32s  # [B, k], which that child had before the plan, in a tree kept from the last move
+    visits: Int32s  # [B, k], of the plan: those kept from the last move are not counted
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class GumbelPlan:
     settings: Gumbel
     trees: Trees
     candidates: Candidates
-    schedule: Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[counts, t] new visits
+    schedule: Int32s  # [k + 1, n]: simulation t goes to a candidate with schedule[counts, t] visits
     log_priors: Floats  # [B, A], LOWEST where illegal
     scratch: Floats  # [3, A]
 
@@ -148,7 +148,8 @@ def make_plan(
 ) -> GumbelPlan:
     """A plan whose candidates are the k actions with the highest g(a) + log P(a). Where the tree was kept
     from the last move, with the highest g(a) + log π'(a): what was found is not forgotten."""
-    log_priors = root_log_priors(trees)
+    is_kept = trees.nodes.first_child[trees.roots] != NONE
+    log_priors = root_log_priors(trees, is_kept)
     scores = log_priors
     if settings.noise > 0 and random is not None:
         scores = log_priors + np.float32(settings.noise) * gumbel_noise(log_priors.shape, random)
@@ -159,12 +160,11 @@ def make_plan(
         counts=np.zeros(num_trees, np.int16),
         scores=np.full((num_trees, k), LOWEST, np.float32),
         nodes=np.full((num_trees, k), NONE, np.int32),
-        kept_visits=np.zeros((num_trees, k), np.int32),
+        visits=np.zeros((num_trees, k), np.int32),
     )
     scratch = np.zeros((3, num_actions), np.float32)
     plan = GumbelPlan(settings, trees, candidates, _schedule(k, num_simulations), log_priors, scratch)
     ranks = scores
-    is_kept = trees.nodes.first_child[trees.roots] != NONE
     if is_kept.any():
         found = read_roots(trees)
         plan.improve(found)  # there are no candidates yet, so of the result only the policy changes
@@ -184,7 +184,7 @@ def _choose(
     counts: Int16s,
     candidate_scores: Floats,
     candidate_nodes: Int32s,
-    kept_visits: Int32s,
+    new_visits: Int32s,
     *arrays: Array,
 ) -> None:
     """The legal actions with the highest ranks, best first."""
@@ -208,7 +208,6 @@ def _choose(
             for i in range(counts[tree]):
                 if candidates[tree, i] == nodes.actions[child]:
                     candidate_nodes[tree, i] = child
-                    kept_visits[tree, i] = nodes.visits[child]
             child = nodes.next_sibling[child]
 
 
@@ -224,7 +223,7 @@ def _descend(
     counts: Int16s,
     scores: Floats,
     candidate_nodes: Int32s,
-    kept_visits: Int32s,
+    new_visits: Int32s,
     used: Int32s,
     leaves: Int32s,
     is_new: Mask,
@@ -250,14 +249,14 @@ def _descend(
         best_score, best = np.float32(2.0) * LOWEST, 0
         for i in range(counts[tree]):
             child = candidate_nodes[tree, i]
-            had = 0 if child == NONE else visits[child] - kept_visits[tree, i]
-            if had == wanted:
+            if new_visits[tree, i] == wanted:
                 score = scores[tree, i]
                 if child != NONE:
                     score += scale * q[child]
                 if score > best_score:
                     best_score, best = score, i
         node, action = candidate_nodes[tree, best], candidates[tree, best]
+        new_visits[tree, best] += 1
         parent = root
         # 2. below the root: visits in proportion to the improved policy
         while node >= 0 and proven[node] == UNKNOWN:
@@ -361,7 +360,7 @@ def _choose_action(
     counts: Int16s,
     scores: Floats,
     candidate_nodes: Int32s,
-    kept_visits: Int32s,
+    new_visits: Int32s,
     visits: Int32s,
     q: Floats,
     root_proven: Int8s,
@@ -373,13 +372,13 @@ def _choose_action(
             continue
         most, most_new = 0, 0
         for i in range(counts[tree]):
-            had = visits[tree, candidates[tree, i]]
-            most, most_new = max(most, had), max(most_new, had - kept_visits[tree, i])
+            most = max(most, visits[tree, candidates[tree, i]])
+            most_new = max(most_new, new_visits[tree, i])
         scale = np.float32((c_visit + most) * c_scale)
         best_score, best = np.float32(2.0) * LOWEST, 0
         for i in range(counts[tree]):
             a = candidates[tree, i]
             score = scores[tree, i] + scale * q[tree, a]
-            if visits[tree, a] - kept_visits[tree, i] == most_new and score > best_score:
+            if new_visits[tree, i] == most_new and score > best_score:
                 best_score, best = score, a
         actions[tree] = best

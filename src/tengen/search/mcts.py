@@ -59,7 +59,7 @@ class Search:
         self.leaves_per_round = leaves_per_round
         self.trees = new_trees(game, num_trees, max_simulations + 1, discount)
         self.kept_visits = np.zeros(num_trees, np.int32)  # of the roots, when they became roots
-        self._batched = lift(game)
+        self._expand = lift(game).loops.expand
         self._bytes_per_node = bytes_per_node(game)
         self._slots = {leaves_per_round: new_slots(game, num_trees, leaves_per_round)}
         self._random: np.random.Generator | None = None
@@ -167,19 +167,22 @@ class Search:
     def _run(self, ends: float | None) -> bool:
         """Rounds of the plan until it is done, or until a moment of time.perf_counter. Is it done?"""
         assert self._plan is not None
-        while not self._is_done():
-            slots = self._slots_for(min(self.leaves_per_round, self._fitting - self._done))
+        while left := self._left():
+            slots = self._slots_for(min(self.leaves_per_round, left))
             self._plan.descend(slots, self._done)
             self._finish_round(slots)
             self._done += self._leaves_found(slots)
             if ends is not None and time.perf_counter() >= ends:
-                return self._is_done()
+                return self._left() == 0
         return True
 
-    def _is_done(self) -> bool:
+    def _left(self) -> int:
+        """Simulations of the plan that are still to be done, and surely fit."""
+        if self._all_proven:
+            return 0
         if self._done == self._fitting and self._wanted is None:
             self._fitting += self.room  # visits of proven nodes need no new ones
-        return self._all_proven or self._done == self._fitting
+        return self._fitting - self._done
 
     def _evaluate_roots(self, chosen: Mask) -> None:
         """Makes single nodes of some trees and evaluates them."""
@@ -192,7 +195,7 @@ class Search:
     def _finish_round(self, slots: Slots) -> None:
         """Play, evaluate, back up."""
         nodes = self.trees.nodes
-        count = self._batched.expand(
+        count = self._expand(
             nodes.states, nodes.parents, nodes.actions, slots.leaves, slots.is_new, nodes.to_move,
             nodes.proven, slots.waiting, slots.states, slots.legal,
         )  # fmt: skip

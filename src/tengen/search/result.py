@@ -82,12 +82,12 @@ def read_roots(trees: Trees) -> Result:
     return result
 
 
-def root_log_priors(trees: Trees) -> Floats:
-    """log P of every action at the roots, LOWEST where illegal;  [B, A]"""
+def root_log_priors(trees: Trees, kept: Mask) -> Floats:
+    """log P of every action at the roots, LOWEST where illegal;  [B, A]. kept: which roots have children."""
     nodes, roots = trees.nodes, trees.roots
     priors = nodes.priors[roots]
     priors[nodes.num_legal[roots] == NONE] = 0  # finished games are not evaluated
-    for tree in np.flatnonzero(nodes.first_child[roots] != NONE):  # kept from the last move
+    for tree in np.flatnonzero(kept):
         visited = children(nodes, int(roots[tree]))
         priors[tree, nodes.actions[visited]] = nodes.edge_priors[visited]
     logs = np.full(priors.shape, LOWEST, np.float32)

@@ -45,7 +45,7 @@ Longs = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 
 
-class Search(NamedTuple):
+class SearchStack(NamedTuple):
     """The stack, P = MAX_DEPTH + 1 plies deep, and what the search remembers."""
 
     counters: Longs  # [4], where it stands: PLY, PHASE, VALUE of the ply just left; NODES so far
@@ -69,13 +69,13 @@ class Search(NamedTuple):
     jitter: Ints  # [A], 0-3, decides between equal moves
 
 
-def new_search(game: Game, log_table_size: int) -> Search:
+def new_stack(game: Game, log_table_size: int) -> SearchStack:
     """An empty stack and table; `forget` it before use."""
     plies, actions = MAX_DEPTH + 1, game.num_actions
     shapes = np.arange(4096)
     worth = sum(np.array(WORTH, np.int32)[shapes >> 3 * direction & 7] for direction in range(4))
     keys = np.random.default_rng(1).integers(1, 2**64, (3, actions), np.uint64)
-    return Search(
+    return SearchStack(
         counters=np.zeros(4, np.int64),
         moves=np.zeros((plies, actions), np.int16),
         order=np.zeros((plies, actions), np.int32),
@@ -98,7 +98,7 @@ def new_search(game: Game, log_table_size: int) -> Search:
     )
 
 
-def forget(search: Search, random: np.random.Generator) -> None:
+def forget(search: SearchStack, random: np.random.Generator) -> None:
     """Empties the table, and draws anew how to choose between equal moves."""
     search.table[:] = 0
     search.killers[:] = -1
@@ -106,7 +106,7 @@ def forget(search: Search, random: np.random.Generator) -> None:
 
 
 @kernel
-def begin(lines: Lines, search: Search, me: int, depth: int) -> None:
+def begin(lines: Lines, search: SearchStack, me: int, depth: int) -> None:
     """Starts a search of the board, to so many plies."""
     key = search.stone_keys[0, 0] if me == 2 else np.uint64(0)
     for point in range(lines.shapes.size):
@@ -119,7 +119,7 @@ def begin(lines: Lines, search: Search, me: int, depth: int) -> None:
 
 
 @kernel
-def advance(lines: Lines, search: Search, root_player: int, num_nodes: int) -> bool:
+def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int) -> bool:
     """Searches on for about so many nodes. Is the search complete?
 
     `best` and `line` of ply 0 say what it found; until then, the best of the moves tried so far. Until then
@@ -158,7 +158,7 @@ def advance(lines: Lines, search: Search, root_player: int, num_nodes: int) -> b
             was_asked = search.is_asked[ply]
             ply -= 1
             me = 3 - me
-            move = search.moves[ply, search.tried[ply] - 1]
+            move = whole(search.moves[ply, search.tried[ply] - 1])
             remove(lines, move)
             value = -value
             if was_asked and value > search.alpha[ply]:
@@ -176,7 +176,7 @@ def advance(lines: Lines, search: Search, root_player: int, num_nodes: int) -> b
 
 
 @kernel
-def enter(lines: Lines, search: Search, me: int, ply: int) -> int:
+def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
     """The value of the position at this ply if it needs no search; else UNKNOWN, and its moves are listed."""
     search.line_length[ply] = 0
     if lines.left[0] == 0:
@@ -222,7 +222,7 @@ def enter(lines: Lines, search: Search, me: int, ply: int) -> int:
 
 
 @kernel
-def next_move(lines: Lines, search: Search, me: int, ply: int) -> int:
+def next_move(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
     """The most promising move not tried yet; -1 if there is none."""
     moves, order = search.moves[ply], search.order[ply]
     while search.tried[ply] < search.num_moves[ply]:
@@ -235,13 +235,13 @@ def next_move(lines: Lines, search: Search, me: int, ply: int) -> int:
             moves[first], moves[top] = moves[top], moves[first]
             order[first], order[top] = order[top], order[first]
         search.tried[ply] = first + 1
-        if is_legal(lines, me, moves[first]):
+        if is_legal(lines, me, whole(moves[first])):
             return whole(moves[first])
     return -1
 
 
 @kernel
-def play(lines: Lines, search: Search, me: int, ply: int, move: int, beta: int) -> None:
+def play(lines: Lines, search: SearchStack, me: int, ply: int, move: int, beta: int) -> None:
     """A move, and what is asked about the position after it: is it better than alpha, up to beta?"""
     place(lines, move, me)
     search.keys[ply + 1] = search.keys[ply] ^ search.stone_keys[me, move] ^ search.stone_keys[0, 0]
@@ -251,7 +251,7 @@ def play(lines: Lines, search: Search, me: int, ply: int, move: int, beta: int) 
 
 
 @kernel
-def improve(search: Search, ply: int, move: int, value: int) -> bool:
+def improve(search: SearchStack, ply: int, move: int, value: int) -> bool:
     """A better move has been found. Is it so good that the opponent will not let it come to this?"""
     search.best[ply], search.best_move[ply] = value, move
     if value > search.alpha[ply]:
@@ -270,7 +270,7 @@ def improve(search: Search, ply: int, move: int, value: int) -> bool:
 
 
 @kernel
-def try_last_moves(lines: Lines, search: Search, me: int, ply: int) -> int:
+def try_last_moves(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
     """The moves of a ply with nothing to search below it. How many were tried?"""
     tried = 0
     is_renju = lines.state[3] == RENJU
@@ -293,7 +293,7 @@ def try_last_moves(lines: Lines, search: Search, me: int, ply: int) -> int:
 
 
 @kernel
-def remember(search: Search, ply: int) -> None:
+def remember(search: SearchStack, ply: int) -> None:
     """Keeps what was found at a ply:  value + 2 · MATE (32 bits), move + 1 (16), depth (8), bound (8)."""
     value, move = search.best[ply], search.best_move[ply]
     if value >= search.beta[ply]:

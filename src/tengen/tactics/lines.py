@@ -231,7 +231,7 @@ def set_up(lines: Lines, state: State) -> None:
     for point in range(lines.shapes.size):
         cell = state[HEADER + point]
         if cell != 0 and cell != FORBIDDEN:
-            place(lines, point, cell)
+            place(lines, point, whole(cell))
 
 
 @inlined
@@ -365,7 +365,7 @@ def place(lines: Lines, point: int, stone: int) -> None:
 def remove(lines: Lines, point: int) -> None:
     """Takes a stone off."""
     cols = lines.state[1]
-    stone = lines.state[HEADER + point]
+    stone = whole(lines.state[HEADER + point])
     lines.state[HEADER + point] = 0
     lines.occupied[point // cols + 2] ^= np.uint32(1) << np.uint32(point % cols)
     see_and_keep(lines, point, stone)

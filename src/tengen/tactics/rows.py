@@ -1,5 +1,8 @@
 """Where a player completes a winning row, in every game of the m,n,k family: for searches of fours."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -9,7 +12,14 @@ from tengen.games.mnk import HEADER, completes_row
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge
 from tengen.search.tree import inlined, kernel
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 Ints = npt.NDArray[np.int64]  # all of one width, so that each kernel is compiled once
+
+
+def allocating(function: Function) -> Function:
+    """Compiles a part of kernels that allocates: they are compiled without reference counting (tree.py)."""
+    options: Any = {"cache": True, "nogil": True, "_nrt": True}
+    return cast(Function, njit(**options)(function))
 
 
 @kernel
@@ -71,8 +81,7 @@ def ray(state: State, cell: int, direction: int) -> tuple[int, int, int]:
     return cols - 1, min(rows - 1 - row, col), min(row, cols - 1 - col)
 
 
-# `judge` allocates, and the kernels that call it are compiled without reference counting (tree.py): _nrt.
-@njit(cache=True, nogil=True, _nrt=True)
+@allocating
 def is_forbidden(board: State, cell: int) -> bool:
     """May black not play on an empty cell in renju?"""
     return judge(board, cell) >= OVERLINE

@@ -167,7 +167,7 @@ class LocalWorkers:
         process = spawn.Process(target=_serve, args=(theirs,), daemon=True)
         resource_tracker.ensure_running()  # its start unblocks SIGINT, so it comes first
         # The process inherits the blocked SIGINT: Ctrl-C in a terminal reaches all, and is for us alone.
-        with _environment({**ONE_THREAD, notices.WORKER: "1"}), _without_interrupts():
+        with _environment({**ONE_THREAD, notices.WORKER: "1"}), _without_main(), _without_interrupts():
             process.start()
             self._workers.append(worker := _Worker(process, ours))
         theirs.close()  # now the death of the process is the end of the pipe
@@ -226,6 +226,20 @@ def _stop(workers: list[_Worker]) -> None:
                 worker.process.kill()
                 worker.process.join()
             worker.pipe.close()
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Processes that are started inside do not run the user's script again, as `spawn` would have them do.
+
+    Workers need nothing of it: works and tasks are ours. So a script needs no `if __name__ == "__main__"`."""
+    main = vars(sys.modules["__main__"])
+    hidden: dict[str, object] = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
+    main["__spec__"] = None
+    try:
+        yield
+    finally:
+        main.update(hidden)
 
 
 @contextmanager
