@@ -38,7 +38,10 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "a part of a batch needs at least 2 positions",
         ),
         (["--set", "network.channels=9999999"], "network.channels is a whole number from 1 to 4,096"),
-        (["--set", "network.channels=4096", "--set", "network.blocks=900"], "the most is 100,000,000"),
+        (
+            ["--set", "network.channels=4096", "--set", "network.blocks=900"],
+            "at most 100,000,000 are allowed",
+        ),
         (["--set", "selfplay.cache_positions=99999999999"], "selfplay.cache_positions is a whole number"),
         (["--set", "selfplay.at_once=60000", "--set", "selfplay.simulations=900000"], "GB of memory"),
         (
