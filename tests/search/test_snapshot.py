@@ -104,7 +104,7 @@ def test_a_snapshot_of_a_search_says_how_much_was_done() -> None:
     first = of_search(position, search)
     assert (first.simulations, first.nodes, first.depth) == (0, 1, 0) and first.best
     assert {(move.visits, move.value) for move in first.moves} == {(0, None)} and len(first.moves) == 7
-    assert sum(move.prior or 0 for move in first.moves) == pytest.approx(1)
+    assert sum(move.prior or 0 for move in first.moves) == pytest.approx(1, abs=1e-4)
     search.run(400)
     found = of_search(position, search)
     assert found.simulations == sum(move.visits for move in found.moves) == 400
@@ -124,9 +124,7 @@ def test_a_snapshot_of_uct_says_how_much_was_done() -> None:
     search = UctSearch(position.game, Uct(), 1000)
     search.begin(position.state, new_random(1))
     first = of_uct(position, search)
-    assert (first.simulations, first.nodes, first.depth) == (0, 1, 0) and first.best
-    assert {(move.visits, move.value) for move in first.moves} == {(0, None)} and len(first.moves) == 7
-    assert sum(move.prior or 0 for move in first.moves) == pytest.approx(1)
+    assert (first.simulations, first.nodes, first.depth, first.moves) == (0, 1, 0, ()) and first.best
     search.run(400)
     found = of_uct(position, search)
     assert found.simulations == sum(move.visits for move in found.moves) == 400

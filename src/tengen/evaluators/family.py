@@ -1,7 +1,7 @@
 """Which games one network can play: those with the same rules and planes, on boards of any size.
 
-Games are of one family if they share the function that plays a move. Their sizes and variants are in their
-headers: all of gomoku, standard, caro, renju and tic-tac-toe is one family, Connect 4 on any board another.
+Games are of one family if they share the function that makes their planes. Their sizes and variants are in
+their headers: all of gomoku, standard, caro, renju and tic-tac-toe is one family, Connect 4 on any board another.
 """
 
 from tengen import games
@@ -28,7 +28,7 @@ def planes_for(card: Card, game: Game, source: str) -> tuple[int, ...]:
     if home is game:
         return card.planes
     names = [home.plane_names[plane] for plane in card.planes]
-    if home.play is not game.play or not set(names) <= set(game.plane_names):
+    if home.planes is not game.planes or not set(names) <= set(game.plane_names):
         raise UserError(refused)
     if (home.rows, home.cols) != (game.rows, game.cols) and not card.any_size:
         size = f"its layers or its files are for {home.rows}×{home.cols} alone"
