@@ -5,9 +5,10 @@
     tengen --games examples/breakthrough.py train breakthrough --minutes 5
     tengen --games examples/breakthrough.py play breakthrough --opponent zero:runs/breakthrough
 
-A piece goes one step ahead, straight or diagonally: the first player's (X) up the board, the second's down.
-Straight ahead the cell must be empty; diagonally a piece may also take one of the opponent's. Who reaches the
-far row wins, and so does who takes the last piece. The player to move always can, and no game is a draw.
+A piece moves one step forward, straight or diagonally: the first player's (X) up the board, the second's
+down.
+Straight ahead, the cell must be empty; diagonally, a piece may also capture an opponent's. A player wins by
+reaching the far row or by capturing the last piece. There is always a legal move, and no game is a draw.
 
     6 O O O O O O     An action is a cell and one of six steps: three up, three down.
     5 O O O O O O
@@ -77,7 +78,7 @@ def outcome(state: State) -> tuple[bool, float]:
 def planes(state: State, out: Planes) -> None:
     board, me = state[:CELLS].reshape(SIZE, SIZE), state[TO_MOVE]
     out[0], out[1] = board == me, board == 3 - me
-    out[2] = me == 1  # which way is ahead
+    out[2] = me == 1  # which direction is forward
 
 
 BREAKTHROUGH = Game("breakthrough", "reach the far row on 6×6", rows=SIZE, cols=SIZE,

@@ -3,9 +3,9 @@
     tengen --games examples/connect6.py check connect6
     tengen --games examples/connect6.py show connect6 f6 e7 g7
 
-Black begins with one stone; from then on each player puts two stones a turn. Six or more in a row win.
-An action is a cell, one stone: so a player often moves twice running, and may win with the first of the
-two stones, when the player to move is still the winner.
+Black begins with one stone; then each player places two stones per turn. Six or more in a row win.
+An action is a cell, one stone: so a player often moves twice in a row, and may win with the first of the two
+stones; then the player to move is still the winner.
 
 state: 121 cells (0 empty, 1 first, 2 second player) from the top row, stones on the board, the winner
 (0 while undecided), the last action, the player to move.
@@ -36,7 +36,7 @@ def legal(state: State, mask: Mask) -> None:
 
 @njit(cache=True)
 def row_length(state: State, action: int, down: int, right: int) -> int:
-    """How many stones of one colour stand in a row through this one."""
+    """The number of stones of one colour in a row through this one."""
     length = 1
     for sign in (-1, 1):
         row, col = action // SIZE + sign * down, action % SIZE + sign * right
@@ -74,7 +74,7 @@ def planes(state: State, out: Planes) -> None:
     out[2] = np.float32(state[STONES] % 2 == 0)
 
 
-CONNECT6 = Game("connect6", "6 in a row on 11×11, two stones a turn", rows=SIZE, cols=SIZE,
+CONNECT6 = Game("connect6", "6 in a row on 11×11, two stones per turn", rows=SIZE, cols=SIZE,
                 state_size=CELLS + 4, num_actions=CELLS,
                 plane_names=(MINE, THEIRS, "second stone of the turn"),
                 start=start, legal=legal, play=play, outcome=outcome, planes=planes,

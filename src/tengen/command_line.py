@@ -1,4 +1,4 @@
-"""Commands that a user can copy from what we print: `.venv/bin/tengen train --resume 'my run'`."""
+"""Command lines in messages, ready to copy: `.venv/bin/tengen train --resume 'my run'`."""
 
 import os
 import shlex
@@ -8,8 +8,8 @@ from pathlib import Path
 
 
 def command(*arguments: str | Path) -> str:
-    """The line that runs Tengen with these arguments, as this process was started: the same program, the same
-    `--games` files, quoted for a shell."""
+    """The command line that runs Tengen with these arguments, as this process was started: the same program
+    and `--games` files, quoted for a shell."""
     from tengen.games import LOADED_FILES  # games may print commands too
 
     options = [part for source in LOADED_FILES for part in ("--games", _short(Path(source.path)))]
@@ -17,7 +17,7 @@ def command(*arguments: str | Path) -> str:
 
 
 def _program() -> list[str]:
-    """How to start Tengen: by its name if the PATH finds this one, else by its path."""
+    """The words that start Tengen: its name if PATH leads to this one, else its path."""
     started = Path(sys.argv[0]) if sys.argv and sys.argv[0] else Path("tengen")
     if started.name == "__main__.py":  # python -m tengen
         return [_found_as("python") or _found_as("python3") or _short(Path(sys.executable)), "-m", "tengen"]
@@ -28,13 +28,14 @@ def _program() -> list[str]:
 
 
 def _found_as(name: str) -> str | None:
-    """The name, if the PATH finds this interpreter by it. Environments link to one another's: paths count."""
+    """The name, if PATH leads to this interpreter by it. Paths are compared, because environments may link to
+    the same interpreter."""
     found = shutil.which(name)
     return name if found and os.path.abspath(found) == os.path.abspath(sys.executable) else None
 
 
 def _short(path: Path) -> str:
-    """Relative where it is below the current folder; with a folder, so that a shell takes it for a path."""
+    """The path, relative if it is below the current folder, and with a folder, so that a shell accepts it."""
     absolute = Path(os.path.abspath(path))
     if not absolute.is_relative_to(Path.cwd()):
         return str(absolute)

@@ -1,4 +1,4 @@
-"""Mistakes of the user and failures of the machine: the command line shows either in one line."""
+"""Errors for mistakes of the user and failures of the machine; the command line shows each in one line."""
 
 import errno
 
@@ -9,11 +9,11 @@ ALLOCATION_FAILED = ("bad_alloc", "t allocate memory", "to allocate memory", "ou
 
 
 class UserError(ValueError):
-    """What was expected, what came, what to do: one line."""
+    """A user's mistake, in one line: what was expected, what came, what to do."""
 
 
 class MissingExtraError(UserError):
-    """Something that is installed separately."""
+    """A command needs an optional package that is not installed."""
 
     def __init__(self, command: str, extra: str) -> None:
         super().__init__(f"{command} needs the {extra} extra: pip install '.[{extra}]' in the clone")
@@ -24,7 +24,7 @@ class MachineError(Exception):
 
 
 def mistaken_path(error: BaseException) -> str | None:
-    """What is wrong with a path, in one line, if no file can be there whatever one does; else None."""
+    """What is wrong with a path, in one line, if no such file can exist; else None."""
     if isinstance(error, OSError) and error.errno in PATH_ERRORS and error.filename is not None:
         name = str(error.filename)
         return f"{name if len(name) <= 80 else name[:80] + '…'}: {error.strerror}: give another path"
@@ -32,17 +32,17 @@ def mistaken_path(error: BaseException) -> str | None:
 
 
 def machine_failure(error: BaseException) -> str | None:
-    """What the machine lacks, in one line, if that is the reason for an error; None for all other errors."""
+    """What the machine lacks (memory, disk, processes), in one line, if that caused an error; else None."""
     if isinstance(error, MachineError):
         return str(error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""
         if error.errno in DISK_ERRORS:
-            return f"{where}{error.strerror}: free some space, or choose a place that can be written"
+            return f"{where}{error.strerror}: free some space, or choose a folder that can be written"
         if error.errno in PROCESS_ERRORS:
             return f"{where}{error.strerror}: use fewer workers, or close other programs"
         return None
-    # PyTorch and ONNX Runtime raise errors of their own when they get no memory.
+    # PyTorch and ONNX Runtime raise their own errors when they get no memory.
     is_memory = isinstance(error, MemoryError) or any(
         words in str(error).lower() for words in ALLOCATION_FAILED
     )

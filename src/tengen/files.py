@@ -1,6 +1,6 @@
-"""Files that are written whole or not at all: beside their name, then renamed.
+"""Writes files completely or not at all: to a temporary file in the same folder, which is then renamed.
 
-Devices and pipes (/dev/stdout) are written to as they are: a rename would put a file in their place."""
+Devices and pipes (/dev/stdout) are written directly: a rename would replace them by a file."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from tengen.errors import UserError
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """Writes a text file; whoever reads it meanwhile sees the old one."""
+    """Writes a text file; a reader sees the old or the new file, never a part."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: Path | str, data: bytes) -> None:
-    """Writes a file; whoever reads it meanwhile sees the old one."""
+    """Writes a file; a reader sees the old or the new file, never a part."""
     file = Path(path)
     if not file.name:
         raise UserError(f"cannot write {file}: it is a folder")
@@ -36,7 +36,7 @@ def write_bytes(path: Path | str, data: bytes) -> None:
 
 
 def check_can_write(*paths: Path | str | None) -> None:
-    """UserError if one of these files could not be written: better now than after hours of work."""
+    """UserError if one of these files cannot be written: now, not after hours of work."""
     for path in paths:
         if path is None:
             continue
@@ -53,12 +53,12 @@ def check_can_write(*paths: Path | str | None) -> None:
 
 
 def _is_device(file: Path) -> bool:
-    """Is it there, and neither a file nor a folder?"""
+    """True if it exists and is neither a file nor a folder."""
     return file.exists() and not (file.is_file() or file.is_dir())
 
 
 def check_can_make(folder: Path) -> None:
-    """UserError if this new folder could not be made, its parents included."""
+    """UserError if this new folder, with its parents, cannot be created."""
     missing = folder.absolute()
     while not missing.parent.exists() and missing.parent != missing:
         missing = missing.parent
@@ -66,7 +66,7 @@ def check_can_make(folder: Path) -> None:
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """The whole file."""
+    """The contents of a file."""
     file = Path(path)
     try:
         return file.read_bytes()
@@ -77,7 +77,7 @@ def read_bytes(path: Path | str) -> bytes:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """What a JSON text means; ValueError if it is none, or is nested too deeply to read."""
+    """The value of a JSON text; ValueError if it is not JSON, or is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -1,28 +1,28 @@
-"""Notices for the person at the terminal: one line on stderr, each said once.
+"""Notices for the user: one line on stderr, each printed once.
 
-A worker process sends its notices to the process that started it, so that eight workers say a thing once,
-and a panel or a bar that is drawn on stderr stays whole.
+A worker process sends its notices to the process that started it, so that eight workers print a notice once,
+and do not disturb a panel or a progress bar on stderr.
 """
 
 import os
 import sys
 from collections.abc import Callable
 
-WORKER = "TENGEN_WORKER"  # in the environment of a process that has a parent to send its notices to
+WORKER = "TENGEN_WORKER"  # set in the environment of a worker, which sends its notices to its parent
 
 _said: set[str] = set()
-_held: list[str] = []  # of a worker that does not know its parent's pipe yet
+_held: list[str] = []  # notices of a worker before it knows the pipe to its parent
 
 
 def say_once(text: str) -> None:
-    """Says `tengen: TEXT` on stderr, unless it was said before."""
+    """Prints `tengen: TEXT` on stderr, unless it was printed before."""
     if text not in _said:
         _said.add(text)
         _speak(text)
 
 
 def send_through(speak: Callable[[str], None]) -> None:
-    """From now on notices of this process go this way: a worker's go to its parent."""
+    """Sends the notices of this process through `speak` from now on; workers send them to their parent."""
     global _speak
     _speak = speak
     while _held:

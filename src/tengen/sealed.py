@@ -1,7 +1,7 @@
-"""Files that carry the SHA-256 of their own content, so that damage is noticed.
+"""Files that contain the SHA-256 of their own content, so that damage is detected.
 
-A file cannot hold the hash of all of itself. So zeros stand in its place, the file is hashed, and the hash
-replaces the zeros. It fits any format that can hold a text of 64 characters:
+A file cannot contain the hash of all of itself. So the file is hashed with zeros in place of the hash, and
+then the hash replaces the zeros. This works in any format that can contain a text of 64 characters:
 
     config.toml     # sha256 = "0000…"       ──►   # sha256 = "3fa9…"
     JSON            "sha256": "0000…"
@@ -26,19 +26,19 @@ def seal(data: bytes) -> bytes:
 
 
 def is_sealed(data: bytes) -> bool:
-    """Does the content carry a hash? Files of older versions do not."""
+    """True if the content contains a hash. Files of older versions do not."""
     return _SEAL.search(data) is not None
 
 
 def check(path: Path, data: bytes, advice: str) -> None:
-    """UserError if the content is not what was sealed. One without a hash passes."""
+    """UserError if the content does not match its hash. Content without a hash is accepted."""
     match = _SEAL.search(data)
     if match is not None and match[1] != _hash_without(data, match):
         raise UserError(f"{path} is damaged or was edited: {advice}")
 
 
 def _hash_without(data: bytes, match: re.Match[bytes]) -> bytes:
-    """The hash, as text, of the content with zeros in its place."""
+    """The hash, as text, of the content with zeros in place of the hash."""
     digest = hashlib.sha256(data[: match.start(1)])
     digest.update(BLANK.encode())
     digest.update(data[match.end(1) :])

@@ -135,7 +135,10 @@ def test_a_game_is_written_and_read_back() -> None:
 
 @pytest.mark.parametrize("games_asked", [0, 7])
 def test_half_a_pair_is_refused(games_asked: int, run_tasks: RunTasks) -> None:
-    with pytest.raises(UserError, match=f"each opening is played with both colours.*not {games_asked}"):
+    with pytest.raises(
+        UserError,
+        match=f"each opening is played with both colours: games must be 2, 4, 6, …, got {games_asked}",
+    ):
         play_match(match("uniform", "uniform"), games_asked, run_tasks)
 
 
@@ -156,9 +159,9 @@ def test_a_match_can_be_made_longer(tmp_path: Path, run_tasks: RunTasks) -> None
 
 def test_another_match_in_the_same_folder_is_refused(tmp_path: Path, run_tasks: RunTasks) -> None:
     play_match(match("uniform", "uct:sims=20"), 2, run_tasks, out=tmp_path)
-    with pytest.raises(UserError, match="was begun with seed 0, not 1: choose another folder"):
+    with pytest.raises(UserError, match="was started with seed 0, not 1: choose another folder"):
         play_match(match("uniform", "uct:sims=20", seed=1), 2, run_tasks, out=tmp_path)
-    with pytest.raises(UserError, match="begun with players uniform uct:sims=20, not uniform uniform"):
+    with pytest.raises(UserError, match="started with players uniform uct:sims=20, not uniform uniform"):
         play_match(match("uniform", "uniform"), 2, run_tasks, out=tmp_path)
 
 
@@ -172,7 +175,9 @@ def test_openings_that_changed_are_noticed(tmp_path: Path, run_tasks: RunTasks) 
         if text == "44\n":
             assert len(list(running)) == 2
         else:
-            with pytest.raises(UserError, match="game 1, uniform against uniform is another game in the log"):
+            with pytest.raises(
+                UserError, match="game 1, uniform against uniform is a different game in the log"
+            ):
                 next(running)
 
 

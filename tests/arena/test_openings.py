@@ -33,7 +33,7 @@ def test_no_move_of_an_opening_ends_the_game() -> None:
     game = games.find("tictactoe")
     for moves in islice(Openings(game, plies=7), 50):
         assert not Position.from_moves(game, moves).is_over
-    with pytest.raises(UserError, match="tictactoe is over too soon for 9 random moves"):
+    with pytest.raises(UserError, match="tictactoe ends too early for 9 random moves"):
         next(iter(Openings(game, plies=9)))
 
 
@@ -59,7 +59,7 @@ def test_decided_openings_are_left_out() -> None:
 def test_a_game_that_is_always_decided() -> None:
     openings = Openings(games.find("tictactoe"), plies=1, undecided=10_000)
     with pytest.raises(
-        UserError, match="500 openings of tictactoe in a row, 1 random moves each, are decided"
+        UserError, match="500 openings of tictactoe in a row, 1 random moves each, are decided by"
     ):
         next(iter(openings))
     with pytest.raises(UserError, match="undecided openings are random ones"):
@@ -78,7 +78,7 @@ def test_openings_of_a_file_come_in_turn(tmp_path: Path) -> None:
     [
         ("44\n9\n", "openings.txt line 2: illegal move '9' in connect4: columns are 1-7"),
         ("1212121\n", "openings.txt line 1: this is a whole game, not an opening: first player wins"),
-        ("# nothing\n", "openings.txt holds no openings: expected moves of connect4, one opening a line"),
+        ("# nothing\n", "openings.txt has no openings: expected moves of connect4, one opening per line"),
     ],
 )
 def test_a_mistake_in_a_file_is_named(text: str, message: str, tmp_path: Path) -> None:

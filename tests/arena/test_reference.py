@@ -132,5 +132,5 @@ def stones(position: Position) -> int:
 def test_too_few_different_positions_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     late = next(reference.make(1, range(33, 34), seed=3)).position
     monkeypatch.setattr(reference, "_wander", lambda *_: late)
-    with pytest.raises(UserError, match="only 1 different positions of these plies were found, asked for 9"):
+    with pytest.raises(UserError, match="found only 1 different positions with these plies, expected 9"):
         list(reference.make(9, range(33, 34), seed=0))

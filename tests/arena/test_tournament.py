@@ -118,8 +118,8 @@ def test_games_of_a_log_in_any_order_go_on_in_two_processes(
 def test_what_cannot_be_a_tournament() -> None:
     game = games.find("tictactoe")
     for players, message in [
-        (("uniform",), "needs two players or more, got 1"),
-        (("uniform", "uct", "uniform"), "uniform takes part twice"),
+        (("uniform",), "needs at least two players, got 1"),
+        (("uniform", "uct", "uniform"), "uniform was given twice"),
     ]:
         with pytest.raises(UserError, match=message):
             Tournament(game, players)
@@ -131,5 +131,5 @@ def test_a_folder_of_something_else_is_refused(
     event: Tournament, run_tasks: RunTasks, tmp_path: Path
 ) -> None:
     (tmp_path / "games.jsonl").write_text("")
-    with pytest.raises(UserError, match="holds games, but not of a tournament: choose another folder"):
+    with pytest.raises(UserError, match="contains games, but not of a tournament: choose another folder"):
         next(tournament_games(event, 1, run_tasks, out=tmp_path))

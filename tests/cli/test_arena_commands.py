@@ -87,7 +87,7 @@ def workers(pid: int) -> list[int]:
 def test_a_match_as_text(here: Here) -> None:
     shown = here.result("match", "tictactoe", "uniform", "uniform", "-n", "8", "--workers", "1")
     assert shown.startswith("uniform against uniform at tictactoe: ")
-    for word in ("as first", "as second", "score", "Elo", "a move", "memory"):
+    for word in ("as first", "as second", "score", "Elo", "per move", "memory"):
         assert f"\n  {word}" in shown
 
 
@@ -133,7 +133,7 @@ def test_a_tournament_writes_its_table_csv_and_picture_and_goes_on(here: Here, t
     longer = json.loads(here.result(*command, "-r", "3", "--json", "--workers", "1"))
     assert longer["games"] == 6 and (out / "games.jsonl").read_text().count("\n") == 6
     code, _, errors = here(*command[:-1], "8")
-    assert code == 2 and errors.count("\n") == 1 and "was begun with seed 7, not 8" in errors
+    assert code == 2 and errors.count("\n") == 1 and "was started with seed 7, not 8" in errors
 
 
 def test_sprt_finds_the_stronger_and_stops(here: Here) -> None:
@@ -170,9 +170,9 @@ def test_a_game_from_a_file_is_played_in_workers() -> None:
     [
         (["match", "conect4", "uniform", "uniform"], "unknown game 'conect4', did you mean connect4?"),
         (["match", "connect4", "uniform", "utc"], "unknown player 'utc', did you mean uct?"),
-        (["match", "connect4", "uniform", "uct", "-n", "5"], "each opening is played with both colours: games are 2, 4, 6, …, not 5"),
+        (["match", "connect4", "uniform", "uct", "-n", "5"], "each opening is played with both colours: games must be 2, 4, 6, …, got 5"),
         (["match", "connect4", "uniform", "uct", "--openings", "nowhere"], "no such file: nowhere"),
-        (["tournament", "connect4", "uniform"], "a tournament needs two players or more, got 1"),
+        (["tournament", "connect4", "uniform"], "a tournament needs at least two players, got 1"),
         (["sprt", "connect4", "uniform", "uct", "--elo1", "0"], "sprt: elo0 is below elo1, got 0 and 0"),
     ],
 )  # fmt: skip

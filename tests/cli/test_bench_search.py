@@ -30,6 +30,6 @@ def test_bench_search_measures_every_search_and_the_memory() -> None:
 
 def test_bench_search_prints_a_line_for_each_search() -> None:
     lines = result("bench", "search", *OPTIONS).splitlines()
-    assert lines[0] == "simulations a second, one core; connect4 unless named"
+    assert lines[0] == "simulations per second, one core; connect4 unless named"
     assert [line.split()[0] for line in lines[3:12]] == ["gumbel"] * 3 + ["puct"] * 6
     assert lines[-1].startswith("1 of gomoku15, 1,000,000 simulations")

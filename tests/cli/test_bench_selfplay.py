@@ -200,8 +200,8 @@ def test_a_target_is_reached_at_what_was_asked() -> None:
     assert len(found) == 13
     missed = {what for what, target in found.items() if not target.is_reached}
     assert missed == {
-        "int8: simulations a second, times the peer's",  # 2.52 of 3
-        "int8, cache: simulations a second, times the peer's",  # 4.54 of 5
+        "int8: simulations per second, times the peer's",  # 2.52 of 3
+        "int8, cache: simulations per second, times the peer's",  # 4.54 of 5
         "int8: share of the time inside the network",  # 84 of 85 %
         "int8: simulations per evaluation of an empty loop",  # 0.88 of 0.9
         "int8, cache: simulations per evaluation of an empty loop",  # 1.48 of 1.5
@@ -222,7 +222,7 @@ def test_the_table_shows_what_the_json_has(monkeypatch: pytest.MonkeyPatch) -> N
     lines = CliRunner().invoke(app, options).stdout.splitlines()
 
     assert found["network"] == found["peer_network"] and found["network"]["name"] == "residual 4 × 1"
-    assert lines[1] == "network: residual 4 × 1, 0.0M multiply-adds a position"
+    assert lines[1] == "network: residual 4 × 1, 0.0M multiply-adds per position"
     table = {line[:12].strip(): line for line in lines[4:9]}
     assert set(table) == {row["who"] for row in found["selfplay"]}
     asked = {"fp32": (90, 0.9), "int8": (85, 0.9), "fp32, cache": (90, 1.5), "int8, cache": (85, 1.5)}
@@ -238,7 +238,7 @@ def test_the_table_shows_what_the_json_has(monkeypatch: pytest.MonkeyPatch) -> N
         places = [line.index(figure) for figure in figures]
         assert places == sorted(places)
     assert found["scaling"]["ratio"] == 1.86
-    assert lines[10] == "two shards by one process 40.0 s, by two 21.5 s: 1.86 ×  (≥ 1.8 ×)"
+    assert lines[10] == "two shards, one process 40.0 s, two 21.5 s: 1.86 ×  (≥ 1.8 ×)"
     for row in found["alphazero-gomoku"]:
         line = next(line for line in lines[12:] if line.startswith(row["who"] + "  "))
         for figure in ("games_per_minute", "times_peer", "times_peer_simulations", "moves_per_game"):
@@ -254,7 +254,7 @@ def test_a_busy_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     busy = Scaling(one_seconds=40.0, two_seconds=38.0, ratio=1.05, core_share=0.61)
     monkeypatch.setattr(bench, "scale", lambda *_: busy)
     shown = CliRunner().invoke(app, ["selfplay", "--part", "scaling", *TINY]).stdout
-    assert "the machine has other work: each of the two had 61.0 % of a core" in shown
+    assert "the machine was busy: each process had 61.0 % of a core" in shown
 
 
 def test_bench_selfplay_measures_four_ways_without_peers() -> None:

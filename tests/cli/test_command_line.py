@@ -69,6 +69,6 @@ def test_a_printed_command_really_runs(tmp_path: Path) -> None:
     said = subprocess.run(
         [sys.executable, "-m", "tengen", "runs"], cwd=tmp_path, capture_output=True, text=True
     ).stdout
-    line = said.removeprefix("no runs in ./runs: ").removesuffix(" makes one\n")
+    line = said.removeprefix("no runs in ./runs: ").removesuffix(" starts one\n")
     done = subprocess.run(f"{line} --help", shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "train" in done.stdout

@@ -129,7 +129,7 @@ def test_check_passes_a_game_from_outside_and_fails_a_broken_one(tmp_path: Path)
     shown = result("--games", CONNECT6, "check", "connect6", "--positions", "300")
     assert "BROKEN" not in shown and "  ok     it learns from that " in shown
     following = f"-m tengen --games {os.path.relpath(CONNECT6)} train connect6 --minutes 5"
-    assert shown.splitlines()[-1].startswith("all is well: ") and shown.endswith(f"{following}\n")
+    assert shown.splitlines()[-1].startswith("all checks passed; next: ") and shown.endswith(f"{following}\n")
     broken = tmp_path / "broken.py"
     broken.write_text(
         CONNECT6.read_text().replace("out[0], out[1] = board == me,", "out[0], out[1] = board == 1,")
@@ -150,7 +150,7 @@ def test_check_says_line_and_moves_of_what_would_crash_and_goes_no_further(tmp_p
     assert lines[1] == "  BROKEN uncompiled, every index is inside its array (1)"
     assert re.match(r" +planes, line \d+, `out\[2\] = me == 1 .*`: index 2 is out of bounds", lines[2])
     assert lines[2].endswith("out has 2 planes, one for each of plane_names) (in the first position)")
-    assert lines[3:] == ["mend the first BROKEN, then check again: it often explains those after it"]
+    assert lines[3:] == ["fix the first BROKEN, then check again: it often causes the others"]
 
 
 def test_a_game_of_moves_is_played_in_the_terminal(tmp_path: Path) -> None:

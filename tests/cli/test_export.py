@@ -54,7 +54,7 @@ def test_other_runs_begin_with_its_weights_on_another_board(folder: Path) -> Non
     ("arguments", "message"),
     [
         (("export", "nothing", "there"), "no run in"),
-        (("export", "small", "gift"), "gift is there already: give a new folder"),
+        (("export", "small", "gift"), "gift exists already: give a new folder"),
         (
             ("train", "connect4", "--generations", "1", "--set", "network.start=gift"),
             "these weights do not fit the network of this run",
@@ -82,5 +82,5 @@ def test_without_pytorch_it_says_what_it_needs(folder: Path) -> None:
 
 def test_a_person_is_no_opponent_and_nothing_is_written(folder: Path) -> None:
     done = tengen("export", "small", "third", "--opponents", "human", cwd=folder)
-    assert done.returncode == 2 and "a person has no place in a match" in done.stderr
+    assert done.returncode == 2 and "human cannot be used here" in done.stderr
     assert not (folder / "third").exists()

@@ -157,7 +157,7 @@ def test_a_bug_of_ours_shows_where_it_is(
         ("analyse connect4 --seconds inf", "--seconds is a finite number, got inf"),
         ("demo --minutes nan", "--minutes"),
         (f"bench solver --seed {10**30}", "--seed is a number below 2^63, got 31 digits"),
-        ("reference run --player human", "a person has no place in a match, where processes play: tengen play is for you"),
+        ("reference run --player human", "human cannot be used here, worker processes play: use tengen play"),
         ("reference make nowhere/set.jsonl", "cannot write nowhere/set.jsonl: No such file or directory"),
         ("tournament tictactoe uniform perfect --csv nowhere/a.csv", "cannot write nowhere/a.csv"),
         ("tournament tictactoe uniform perfect --svg nowhere/a.svg", "cannot write nowhere/a.svg"),
@@ -200,4 +200,4 @@ def test_a_tournament_and_a_match_say_where_games_begin() -> None:
     shown = tengen("tournament", "tictactoe", "uniform", "perfect", "-r", "1").stdout
     assert shown.splitlines()[1] == "from openings of 2 random moves, each with both colours"
     shown = tengen("match", "tictactoe", "uniform", "perfect", "-n", "2", "--opening-plies", "0").stdout
-    assert "\n  begun       from the start of the game\n" in shown
+    assert "\n  started     from the start of the game\n" in shown

@@ -101,8 +101,11 @@ def test_a_curve_is_of_the_networks_that_were_there_then(made: Path, run: Path, 
     ("arguments", "message"),
     [
         (("none",), "no run in runs/none"),
-        (("four", "--minutes", "ten"), "--minutes is numbers with commas, such as 10,30,60; got 'ten'"),
-        (("four", "--minutes", "0.1"), "the run has no generation that was complete after 0.1 minutes"),
+        (
+            ("four", "--minutes", "ten"),
+            "--minutes is numbers separated by commas, such as 10,30,60; got 'ten'",
+        ),
+        (("four", "--minutes", "0.1"), "the run has no generation that was complete within 0.1 minutes"),
         (("four", "--beside", "x"), "--beside is name=perfect/good, such as published=75.4/95.1; got 'x'"),
     ],
 )

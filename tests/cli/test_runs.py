@@ -72,7 +72,7 @@ def test_damaged_runs_are_listed_as_such(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_no_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert tengen("runs") == 0
-    assert capsys.readouterr().out == "no runs in ./runs: tengen train connect4 --minutes 20 makes one\n"
+    assert capsys.readouterr().out == "no runs in ./runs: tengen train connect4 --minutes 20 starts one\n"
     assert (tengen("runs", "--json"), capsys.readouterr().out) == (0, "[]\n")
 
 
@@ -89,7 +89,7 @@ def test_a_report_is_written_and_its_path_printed(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("none",), "tengen: no run in runs/none: tengen runs lists those there are\n"),
+        (("none",), "tengen: no run in runs/none: tengen runs lists all runs\n"),
         (("one", "--out", "x.pdf"), "tengen: --out is a file that ends in .html or .svg, got x.pdf\n"),
         (("one", "--out", "no/x.html"), "tengen: cannot write no/x.html: No such file or directory\n"),
     ],
@@ -109,7 +109,10 @@ def test_a_run_is_removed_only_when_that_is_meant(
         made_run(Path("runs") / name, 2)
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     assert tengen("runs", "rm", "my run") == 2
-    assert capsys.readouterr().err == "tengen: nobody to ask: tengen runs rm 'my run' --yes removes it\n"
+    assert (
+        capsys.readouterr().err
+        == "tengen: cannot ask outside a terminal: tengen runs rm 'my run' --yes removes it\n"
+    )
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     asked: list[str] = []
 

@@ -81,7 +81,7 @@ def test_ctrl_c_tells_what_is_known_so_far() -> None:
     sent = time.monotonic()
     stdout, stderr = process.communicate(timeout=60)
     assert time.monotonic() - sent < 3
-    assert process.returncode == 130 and "stopped; what is known so far" in stderr
+    assert process.returncode == 130 and "stopped; the result so far" in stderr
     found = json.loads(stdout)
     assert found["score"] is None and found["line"] == [] and found["nodes"] > 0
     lowest, highest = found["bounds"]["4"]

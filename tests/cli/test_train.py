@@ -81,10 +81,10 @@ def test_a_new_run_has_an_end_without_being_told(coached: list[LengthConfig]) ->
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (["length.generations=2"], "2 generations; tengen train --resume run --generations 4 goes on"),
+        (["length.generations=2"], "2 generations; tengen train --resume run --generations 4 continues"),
         (
             ["length.generations=0", "length.minutes=1.5"],
-            "1.5 minutes; tengen train --resume run --minutes 3 goes on",
+            "1.5 minutes; tengen train --resume run --minutes 3 continues",
         ),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_resumed_run_keeps_its_game_its_name_and_its_seed(
     [
         (["connect5"], "connect5"),
         ([], "which game?"),
-        (["--resume", "none"], "no run in runs/none: tengen runs lists those there are"),
+        (["--resume", "none"], "no run in runs/none: tengen runs lists all runs"),
         (["connect4", "--set", "learner.batch_sise=3"], "[learner] has no setting 'batch_sise'"),
     ],
 )
@@ -168,7 +168,7 @@ def test_the_panel_follows_a_generation(tmp_path: Path) -> None:
     panel = LivePanel(made_run(tmp_path / "run", 4, "length.generations=10"), Console(file=io.StringIO()))
     found = cells(shown(panel))
     assert (found["game"], found["generation"]) == ("connect4, anysize 48×5", "5 of 10")
-    assert found["speed"] == "5.0 games, 25 positions, 2,000 simulations a second"
+    assert found["speed"] == "5.0 games, 25 positions, 2,000 simulations per second"
     assert found["replay"] == "window of 1,600 positions, 2,000 so far; cache hits 25 %"
     assert found["games"] == "10.0 moves each; first player wins 55 %, draws 5 %"
     assert found["run"].endswith("0:04:00 gone, about 0:06:00 left")
@@ -251,7 +251,7 @@ def test_ctrl_c_keeps_finished_shards_and_says_how_to_go_on(tmp_path: Path) -> N
     assert process.returncode == 130
     assert said == ""
     assert errors.replace(f"tengen: {compiling.TEXT}\n", "").splitlines()[1:] == [
-        f"tengen: stopped in generation 1, {sys.executable} -m tengen train --resume tictactoe goes on"
+        f"tengen: stopped in generation 1, {sys.executable} -m tengen train --resume tictactoe continues"
     ]
     assert wait_until_gone(workers)
     left = sorted(file.name for file in replay.iterdir())

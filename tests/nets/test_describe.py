@@ -136,13 +136,13 @@ def test_settings_are_those_given_and_the_defaults() -> None:
     ("name", "changes", "settings", "message"),
     [
         ("gomoku", {"plane_names": ("mine", "theirs", "first to move")}, {},
-         "network 'gomoku' does not fit connect4: it sees the plane 'last move', the game's are mine, theirs, first to move"),
+         "network 'gomoku' does not fit connect4: it needs the plane 'last move', the game has mine, theirs, first to move"),
         ("mnk", {"plane_names": ("mine",)}, {},
-         "network 'mnk' does not fit connect4: it sees the plane 'theirs', the game's are mine"),
+         "network 'mnk' does not fit connect4: it needs the plane 'theirs', the game has mine"),
         ("connect4", {"plane_names": ("theirs",)}, {},
-         "network 'connect4' does not fit connect4: it sees the plane 'mine', the game's are theirs"),
+         "network 'connect4' does not fit connect4: it needs the plane 'mine', the game has theirs"),
         ("anysize", {}, {"pool_every": "0"}, "pool_every is a whole number from 1 to 4096, got 0"),
-        ("anysize", {}, {"channels": "4096"}, "would have 1,.* parameters, the most is 100,000,000: lower its settings"),
+        ("anysize", {}, {"channels": "4096"}, "would have 1,.* parameters, at most 100,000,000 are allowed: lower its settings"),
         ("anysize", {}, {"discount": "nan"}, "discount is a number from 0 to 1, got nan"),
         ("anysize", {}, {"value": "x"}, "network 'anysize': value is scalar or wdl, got 'x'"),
         ("anysize", {}, {"depth": "3"}, "network 'anysize' has no setting 'depth'"),
@@ -238,5 +238,5 @@ def test_the_png_shows_boxes_where_they_are() -> None:
 
 def test_a_png_without_pillow_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(UserError, match="a PNG needs: pip install pillow; --svg needs nothing"):
+    with pytest.raises(UserError, match="a PNG needs Pillow: pip install pillow; or use --svg"):
         to_png(Drawing("", 10, 10, ()))

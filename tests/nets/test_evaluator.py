@@ -155,11 +155,11 @@ def test_devices_are_found(
 @pytest.mark.parametrize(
     ("num_gpus", "name", "message"),
     [
-        (0, "cuda", "cuda was asked for, but torch sees no GPU here: use cpu"),
-        (0, "cuda:1", "cuda:1 was asked for, but torch sees no GPU here: use cpu"),
-        (2, "cuda:2", "cuda:2 was asked for, but the last GPU that torch sees here is cuda:1"),
-        (2, "mps", "mps was asked for, but torch sees no Apple GPU here: use cuda"),
-        (0, "mps", "mps was asked for, but torch sees no Apple GPU here: use cpu"),
+        (0, "cuda", "device cuda was given, but PyTorch finds no GPU: use cpu"),
+        (0, "cuda:1", "device cuda:1 was given, but PyTorch finds no GPU: use cpu"),
+        (2, "cuda:2", "device cuda:2 was given, but the last GPU that PyTorch finds is cuda:1"),
+        (2, "mps", "device mps was given, but PyTorch finds no Apple GPU: use cuda"),
+        (0, "mps", "device mps was given, but PyTorch finds no Apple GPU: use cpu"),
     ]
     + [
         (1, name, f"unknown device '{name}': expected auto, cpu, cuda, cuda:1 or mps")
@@ -202,8 +202,8 @@ def test_checkpoints_that_are_not_whole_are_refused(tmp_path: Path) -> None:
     make_checkpoint(tmp_path)
     card = json.loads((tmp_path / "card.json").read_text())
     for network, message in [
-        ({"name": "anysize", "channels": 8, "blocks": 2}, "weights.safetensors is not of the network that its card"),
-        ({"name": "gobang"}, "weights.safetensors is not of the network that its card describes: {'name': 'gobang'}$"),
+        ({"name": "anysize", "channels": 8, "blocks": 2}, "weights.safetensors does not fit the network that its card"),
+        ({"name": "gobang"}, "weights.safetensors does not fit the network that its card describes: {'name': 'gobang'}$"),
         ({"channels": 8}, "unknown network ''"),
         ({"name": "anysize", "width": 8}, "network 'anysize' has no setting 'width'"),
     ]:  # fmt: skip
@@ -216,6 +216,6 @@ def test_checkpoints_that_are_not_whole_are_refused(tmp_path: Path) -> None:
         load_net(tmp_path)
     (tmp_path / "weights.safetensors").unlink()
     with pytest.raises(
-        UserError, match=r"no weights in .*: a run keeps those of its newest and of its champion$"
+        UserError, match=r"no weights in .*: a run keeps only those of its newest networks and its champion$"
     ):
         load_net(tmp_path)

@@ -21,8 +21,11 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "message"),
     [
         # opponents
-        (["--set", "measure.opponents=human"], "measure.opponents: a person has no place in a match"),
-        (["--set", "measure.opponents=perfect human:x=1"], "measure.opponents: a person has no place"),
+        (["--set", "measure.opponents=human"], "measure.opponents: human cannot be used here"),
+        (
+            ["--set", "measure.opponents=perfect human:x=1"],
+            "measure.opponents: human cannot be used here",
+        ),
         (["--set", "measure.opponents=uct:simz=3"], "measure.opponents: player 'uct' has no setting 'simz'"),
         (["--set", "measure.opponents=zero:nowhere"], "measure.opponents: no network in nowhere"),
         (
@@ -30,9 +33,15 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "gate.rollouts is a whole number",
         ),
         # sizes
-        (["--set", "learner.batch_size=6", "--set", "learner.parts=4"], "a part of a batch has 2 positions"),
+        (
+            ["--set", "learner.batch_size=6", "--set", "learner.parts=4"],
+            "a part of a batch needs at least 2 positions",
+        ),
         (["--set", "network.channels=9999999"], "network.channels is a whole number from 1 to 4,096"),
-        (["--set", "network.channels=4096", "--set", "network.blocks=900"], "the most is 100,000,000"),
+        (
+            ["--set", "network.channels=4096", "--set", "network.blocks=900"],
+            "at most 100,000,000 are allowed",
+        ),
         (["--set", "selfplay.cache_positions=99999999999"], "selfplay.cache_positions is a whole number"),
         (["--set", "selfplay.at_once=60000", "--set", "selfplay.simulations=900000"], "GB of memory"),
         (
@@ -99,7 +108,10 @@ def test_a_probe_that_found_out_nothing_chooses_nothing(monkeypatch: pytest.Monk
     learner = Learner(game, nets.make("anysize", game, {"channels": 8, "blocks": 2}), config.learner)
     hung = Probe(False, None, None, None, None, None, "the process did not answer in 600 s", False)
     monkeypatch.setattr(exporting, "probe", lambda *_: hung)
-    with pytest.raises(UserError, match=r"could not be found out .*: try again, or choose by --set"):
+    with pytest.raises(
+        UserError,
+        match=r"could not test whether int8 works on this machine .*: try again, or choose with --set",
+    ):
         exporting.with_precision(config, game, learner)
     fast = Probe(True, 0.0, 1.0, 0.0, 100.0, 120.0, "int8 is 1.20 × as fast")
     monkeypatch.setattr(exporting, "probe", lambda *_: fast)

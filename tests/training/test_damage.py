@@ -70,7 +70,7 @@ def resume(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return resume
 
 
-CHECKPOINT = "remove the folder runs/tictactoe/checkpoints/0003, and the run goes on from generation 2"
+CHECKPOINT = "remove the folder runs/tictactoe/checkpoints/0003, and the run continues from generation 2"
 GAMES = "remove it, and its games are played again"
 SETTINGS = "remove it, and it is made again from the newest checkpoint"
 
@@ -117,7 +117,7 @@ def test_damage_is_named_and_the_advice_helps(
 def test_one_wrong_digit_in_the_metrics_is_noticed(copy: Path, resume: Callable[..., str]) -> None:
     path = copy / "metrics.jsonl"
     path.write_text(path.read_text().replace('"steps": ', '"steps": 1', 1))
-    assert "metrics.jsonl is damaged: generation 1 is not what its checkpoint says" in resume(4)
+    assert "metrics.jsonl is damaged: generation 1 does not match its checkpoint" in resume(4)
 
 
 def test_settings_edited_by_hand_are_refused_with_the_way_to_change_them(

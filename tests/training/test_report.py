@@ -64,8 +64,8 @@ def test_the_page_is_whole_and_needs_nothing_else(tmp_path: Path) -> None:
 def test_the_page_has_every_curve_the_settings_and_the_card(tmp_path: Path) -> None:
     page = report(made_run(tmp_path / "run", 6, "learner.batch_size=123"))
     assert titles(page) == [
-        "connect4: strength", "connect4: score against", "Policy loss", "Value loss", "Loss of the plies left",
-        "Entropy of the policies", "Games a second", "Simulations a second", "Positions", "Cache",
+        "connect4: strength", "connect4: score against", "Policy loss", "Value loss", "Plies-left loss",
+        "Entropy of the policies", "Games per second", "Simulations per second", "Positions", "Cache hits",
         "Results of self-play",
     ]  # fmt: skip
     strength, _, policy, *_ = charts(page)
@@ -77,13 +77,13 @@ def test_the_page_has_every_curve_the_settings_and_the_card(tmp_path: Path) -> N
     assert len(notes(policy)) == 6 and notes(policy)[0] == "2.00, generation 1"
     assert '<td>batch_size</td><td class="value">123</td>' in page
     assert '<td>generation</td><td class="value">6</td>' in page  # of the card
-    assert "<b>600</b><span>games</span>" in page and "<b>18</b><span>steps of learning</span>" in page
+    assert "<b>600</b><span>games</span>" in page and "<b>18</b><span>learning steps</span>" in page
 
 
 def test_a_run_that_was_never_measured_has_a_page_but_no_picture(tmp_path: Path) -> None:
     run = made_run(tmp_path / "run", 1)
     assert titles(report(run))[0] == "Policy loss"
-    with pytest.raises(UserError, match="no strength was measured yet; it is after every 5 generations"):
+    with pytest.raises(UserError, match="no strength was measured yet; it is measured every 5 generations"):
         strength_svg(run)
 
 
@@ -97,7 +97,7 @@ def test_a_generation_that_played_nothing_new_leaves_a_gap(tmp_path: Path) -> No
     lines = [metrics_of(1), metrics_of(2) | {"selfplay": {"seconds": 0.1}}, metrics_of(3)]
     (run.folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     page = report(run)
-    games = charts(page)[titles(page).index("Games a second")]
+    games = charts(page)[titles(page).index("Games per second")]
     assert notes(games) == ["5.00, generation 1", "5.00, generation 3"]
 
 

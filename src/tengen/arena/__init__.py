@@ -1,1 +1,1 @@
-"""Players against each other and against the truth, with error bars."""
+"""Measures players against each other and on positions with exact scores, with error bars."""

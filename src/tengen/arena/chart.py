@@ -1,4 +1,4 @@
-"""A leaderboard as a picture: a bar for each player's Elo, with its 95 % interval. SVG, written by hand."""
+"""A leaderboard as an SVG picture: a bar for each player's Elo, with its 95 % interval."""
 
 from collections.abc import Sequence
 from html import escape
@@ -6,14 +6,14 @@ from html import escape
 from tengen.arena.tournament import Standing, TournamentResult
 
 ROW, BAR, TOP, BOTTOM = 30, 16, 44, 34  # pixels
-CHARACTER = 7.3  # the width of one, in a 12-pixel monospaced font
+CHARACTER = 7.3  # width of a character in a 12-pixel monospaced font
 PLOT = 440
 INK, GREY, GRID = "#24292f", "#6e7781", "#e4e7eb"
-BETTER, WORSE = "#3b76b8", "#c2724a"  # above and below zero; told apart by the colour-blind too
+BETTER, WORSE = "#3b76b8", "#c2724a"  # above and below zero; colour-blind people can distinguish them too
 
 
 def bar_chart(result: TournamentResult) -> str:
-    """The SVG of a leaderboard."""
+    """The leaderboard as SVG."""
     standings = result.standings
     left = 24 + CHARACTER * max(len(one.player) for one in standings)
     width, height = left + PLOT + 110, TOP + ROW * len(standings) + BOTTOM
@@ -68,7 +68,7 @@ def _bar(
 
 
 def _ticks(low: float, high: float) -> list[int]:
-    """Round numbers from low to high, seven at most."""
+    """Round numbers from low to high, at most seven."""
     steps = (step * 10**power for power in range(6) for step in (1, 2, 5))
     step = next(step for step in steps if (high - low) / step <= 6)
     return [tick for tick in range(-100 * step, 101 * step, step) if low <= tick <= high]

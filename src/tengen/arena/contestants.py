@@ -1,8 +1,8 @@
-"""Who plays in a task, as values: a spec, or a network that travels with the work.
+"""The players of a task as values: a spec, or a network that is sent with the work.
 
 A spec is text, `uct:sims=200`, and means the same for every worker. A network of a run is not on every
-worker's disk: it travels as bytes, once to each worker. Tasks call it by its name, or by the path in a spec,
-`zero:runs/c4`. (`engine:cmd=…` names a program, which each worker must have.)
+worker's disk: it is sent as bytes, once to each worker. Tasks refer to it by its name, or by the path in a
+spec, `zero:runs/c4`. (`engine:cmd=…` names a program, which each worker must have.)
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,9 @@ from tengen.players.zero import Zero
 
 @dataclass(frozen=True)
 class NetworkPlayer:
-    """A network with a search."""
+    """A network with a search, as a value."""
 
-    name: str  # what tasks and played games call it
+    name: str  # in tasks and played games
     card: Card
     data: bytes  # ONNX
     simulations: int  # per move; 1: the network alone
@@ -34,7 +34,7 @@ class NetworkPlayer:
 
 
 def to_send(specs: Iterable[str], game: Game) -> tuple[SentNetwork, ...]:
-    """The networks that specs name by a path. Bundled ones are everywhere."""
+    """The networks that specs name by a path. Every worker has the bundled ones already."""
     found = {}
     for spec in specs:
         if spec.partition(":")[0].strip() == "zero":
@@ -46,12 +46,12 @@ def to_send(specs: Iterable[str], game: Game) -> tuple[SentNetwork, ...]:
 
 
 class Contestants:
-    """Players by name, made when they are first needed and kept: a network is slow to load."""
+    """Players by name, created when first needed and then kept, because a network is slow to load."""
 
     def __init__(
         self, game: str, networks: tuple[NetworkPlayer, ...] = (), sent: tuple[SentNetwork, ...] = ()
     ) -> None:
-        """networks: called by their names. sent: by their paths in specs."""
+        """networks: found by their names. sent: found by their paths in specs."""
         self._game, self._networks = game, {network.name: network for network in networks}
         self._sent = {(one.path, one.asked): one.open() for one in sent}
         self._players: dict[tuple[str, bool], Player] = {}
@@ -67,8 +67,8 @@ class Contestants:
             self._players.popitem()[1].close()
 
     def get(self, name: str, is_second: bool = False) -> Player:
-        """The player of that name, a network's or a spec. A player who meets itself is there twice, for it
-        may remember its game: `is_second` is the other one."""
+        """The player of that name: a network's name or a spec. A player that plays against itself exists
+        twice, because a player may remember its game: `is_second` is the other one."""
         key = name, is_second
         if key not in self._players:
             game, network = games.find(self._game), self._networks.get(name)
@@ -77,7 +77,7 @@ class Contestants:
         return self._players[key]
 
     def ready(self, name: str, is_second: bool, limit: Limit | None) -> Player:
-        """The same, prepared for moves under a limit: its first move takes no longer than the others."""
+        """The same player, prepared for moves with this limit, so that its first move is not slower."""
         player = self.get(name, is_second)
         if (name, is_second) not in self._prepared:
             player.prepare(limit)
@@ -85,7 +85,7 @@ class Contestants:
         return player
 
     def drop(self, name: str, is_second: bool = False) -> None:
-        """A player that failed may be in any state: the next one is new."""
+        """Removes a player that failed, because its state is unknown: the next `get` creates a new one."""
         player = self._players.pop((name, is_second), None)
         self._prepared.discard((name, is_second))
         if player is not None:

@@ -6,10 +6,10 @@ Two players, one stronger by d (in natural logarithms), a share of draws ν:
 
 All probabilities are exponentials of sums of the unknowns (a rating for each player, log ν), so the
 log-likelihood is concave: Newton's method finds the one maximum, and the curvature there gives intervals.
-A weak prior keeps a player who won every game finite.
+A weak prior keeps the rating finite if a player won every game.
 
-Colours are balanced by pairs of games, so the advantage of the first move needs no unknown. Games count as
-independent: where an opening favours a colour the truth is a little better than the intervals say.
+Each opening is played with both colours, so the advantage of the first move needs no unknown. Games are
+treated as independent: if an opening favours a colour, the intervals are a little too wide.
 """
 
 import math
@@ -23,25 +23,25 @@ from tengen.arena.interval import Z95
 Floats = npt.NDArray[np.float64]
 
 ELO = 400 / math.log(10)  # Elo points of one natural logarithm, without draws
-PRIOR_SD = 500 / ELO  # of a rating, 500 Elo: without weight once there are ten games and not all were won
-PRIOR_LOG_DRAWS, PRIOR_LOG_DRAWS_SD = -1.0, 3.0  # of log ν: all from one draw in 300 to almost only draws
+PRIOR_SD = 500 / ELO  # of a rating, 500 Elo: negligible after ten games if not all were won
+PRIOR_LOG_DRAWS, PRIOR_LOG_DRAWS_SD = -1.0, 3.0  # of log ν: from one draw in 300 games to almost only draws
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """What the games say about each player."""
+    """The ratings of all players."""
 
-    elo: Floats  # [players], mean 0, or the anchor 0
+    elo: Floats  # [players]; the mean is 0, or the anchor's is
     errors: Floats  # [players], half the width of the 95 % interval
     draws: float  # ν: equal players draw with probability ν / (2 + ν)
 
 
 def fit(wins: Floats, draws: Floats, anchor: int | None = None) -> Ratings:
-    """The most likely ratings, where i won wins[i, j] games against j and drew draws[i, j] = draws[j, i]."""
+    """The most likely ratings. Player i won wins[i, j] games against j and drew draws[i, j] = draws[j, i]."""
     n = len(wins)
     first, second = np.triu_indices(n, k=1)
     counts = np.stack([wins[first, second], draws[first, second], wins[second, first]], axis=1)
-    # The logarithm of each probability is a row of this times the unknowns, less what makes their sum 1.
+    # log P = a row of this array · unknowns - log of the sum, so that the three probabilities sum to 1
     rows = np.zeros((len(first), 3, n + 1))  # [pairs, win draw loss, ratings and log ν]
     pairs = np.arange(len(first))
     rows[pairs, 0, first], rows[pairs, 0, second] = 0.5, -0.5
@@ -71,20 +71,20 @@ def fit(wins: Floats, draws: Floats, anchor: int | None = None) -> Ratings:
             length /= 2
         unknowns = unknowns + length * step
 
-    # Seen from the mean or the anchor; a common shift of all, which the games cannot tell, falls away.
+    # Relative to the mean or the anchor: games cannot determine a common shift of all ratings.
     reference = np.full((n, n), 1 / n) if anchor is None else np.tile(np.eye(n)[anchor], (n, 1))
     relative = np.eye(n) - reference
     covariance = relative @ np.linalg.inv(curvature)[:n, :n] @ relative.T
     nu = math.exp(unknowns[n])
-    # Draws pull scores together. Scaled like this, a difference predicts the score that Elo's curve predicts:
-    # exactly for ν = 0 and 2 (half of the games drawn), else if it is small. BayesElo does the same.
+    # Draws pull scores together. With this scale, a difference predicts the score of the Elo curve: exactly
+    # for ν = 0 and 2 (half of the games drawn), else if the difference is small. BayesElo does the same.
     scale = ELO / (1 + nu / 2)
     errors = Z95 * scale * np.sqrt(np.clip(np.diag(covariance), 0, None))
     return Ratings(scale * (relative @ unknowns[:n]), errors, nu)
 
 
 def probabilities(difference: float, nu: float) -> tuple[float, float, float]:
-    """(win, draw, loss) for a player who is better by so many Elo."""
+    """(win, draw, loss): the probabilities for a player who is better by `difference` Elo."""
     d = difference * (1 + nu / 2) / ELO
     parts = np.array([math.exp(d / 2), nu, math.exp(-d / 2)])
     win, draw, loss = parts / parts.sum()
@@ -92,7 +92,7 @@ def probabilities(difference: float, nu: float) -> tuple[float, float, float]:
 
 
 def _log_probabilities(rows: Floats, unknowns: Floats) -> Floats:
-    """[pairs, 3]"""
+    """The logarithms of the probabilities of win, draw and loss;  [pairs, 3]"""
     logs = rows @ unknowns
     top = logs.max(axis=1, keepdims=True)
     shifted = logs - top

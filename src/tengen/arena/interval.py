@@ -1,13 +1,13 @@
-"""Rates, and how sure of them we can be."""
+"""Rates with confidence intervals."""
 
 from dataclasses import dataclass
 
-Z95 = 1.959964  # standard deviations either side that hold 95 % of a normal distribution
+Z95 = 1.959964  # 95 % of a normal distribution lies within this many standard deviations
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of n, with its 95 % interval."""
+    """A share of n trials, with its 95 % interval."""
 
     rate: float
     low: float
@@ -19,7 +19,7 @@ class Rate:
 
 
 def rate(successes: int, n: int) -> Rate:
-    """Wilson's interval, which holds at 0 % and 100 % too. Nothing is known of none: 0 to 1."""
+    """The rate with Wilson's interval, which is also right at 0 % and 100 %. For n = 0 it is 0 to 1."""
     if n == 0:
         return Rate(0.0, 0.0, 1.0, 0)
     share = successes / n

@@ -1,10 +1,10 @@
-"""A folder that keeps the games of a match, so that it can go on after any interruption.
+"""A folder that keeps the games of a match, so that the match can continue after any interruption.
 
-    NAME.json      the settings; going on with others is refused
-    games.jsonl    a game a line, in the order they finished
+    NAME.json      the settings; it is an error to continue with others
+    games.jsonl    one game per line, in the order they finished
 
-One file of lines, not a file a game: a game is safe once its line is written and synced, whatever happens
-next, and a line that was cut short is easily told and dropped.
+One file with lines, not one file per game: a game is safe once its line is written and synced, and a line
+that was cut short is easy to detect and drop.
 """
 
 import json
@@ -26,7 +26,7 @@ Game = TypeVar("Game", bound=Indexed)
 
 
 class GameLog(Generic[Game]):
-    """Reads and adds the games of one folder."""
+    """The games of one folder: reads them and adds new ones."""
 
     def __init__(self, folder: Path, name: str, settings: dict[str, object]) -> None:
         self._file = folder / "games.jsonl"
@@ -34,16 +34,16 @@ class GameLog(Generic[Game]):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"cannot make the folder {folder}: {error.strerror}") from error
+            raise UserError(f"cannot create the folder {folder}: {error.strerror}") from error
         if card.exists():
             _check(card, settings)
         elif self._file.exists():
-            raise UserError(f"{folder} holds games, but not of a {name}: choose another folder")
+            raise UserError(f"{folder} contains games, but not of a {name}: choose another folder")
         else:
             files.write_text(card, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
 
     def read(self, from_line: Callable[[str], Game]) -> dict[int, Game]:
-        """The games there are, by index. A last line that was cut short is dropped, from the file too."""
+        """The games in the file, by index. A last line that was cut short is removed, also from the file."""
         if not self._file.exists():
             return {}
         data = files.read_bytes(self._file)
@@ -60,7 +60,7 @@ class GameLog(Generic[Game]):
         return found
 
     def append(self, line: str) -> None:
-        """Adds a game; when this returns, it is on the disk."""
+        """Adds a game; when this returns, it is on disk."""
         try:
             with self._file.open("ab") as file:
                 file.write(line.encode("utf-8") + b"\n")
@@ -79,7 +79,7 @@ def _check(card: Path, settings: dict[str, object]) -> None:
     if different:
         key = different[0]
         raise UserError(
-            f"{card.parent} was begun with {key} {_shown(before.get(key))}, not {_shown(settings[key])}: "
+            f"{card.parent} was started with {key} {_shown(before.get(key))}, not {_shown(settings[key])}: "
             f"choose another folder, or the same {key}"
         )
 

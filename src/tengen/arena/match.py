@@ -1,4 +1,4 @@
-"""A match: two players, n games, each opening twice with colours changed.
+"""A match: two players, n games, each opening played twice, once with each colour.
 
 with LocalWorkers(2) as run_tasks:
     result = play_match(Match(games.find("connect4"), "uct:sims=400", "uct:sims=100"), 100, run_tasks)
@@ -26,13 +26,13 @@ from tengen.workers.tasks import RunTasks
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays whom at what. How many games is not part of it: a match can go on."""
+    """The game and the players of a match. The number of games is not part of it: it can be continued."""
 
     game: Game
     a: str  # a player's spec, or the name of a network (contestants.py)
     b: str
     seed: int = 0
-    openings: Openings | None = None  # left out: a few random moves
+    openings: Openings | None = None  # None: a few random moves
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 
     @property
@@ -40,12 +40,12 @@ class Match:
         return self.openings or Openings(self.game, self.seed)
 
     def tasks(self, num_games: int) -> Iterator[GameTask]:
-        """The games, pair by pair: A is first in the even ones."""
+        """The games, pair by pair; A moves first in the games with even index."""
         for pair, opening in zip(range(num_games // 2), self.starts, strict=False):
             yield from pair_tasks(2 * pair, self.a, self.b, opening, key=(self.seed, pair), time=self.time)
 
     def settings(self) -> dict[str, object]:
-        """What must not change when a match goes on."""
+        """The settings that must not change when a match is continued."""
         clock = {} if self.time is None else {"time": list(self.time)}
         return {
             "game": self.game.name,
@@ -58,7 +58,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Tally:
-    """Games of A."""
+    """Wins, draws and losses of A."""
 
     wins: int = 0
     draws: int = 0
@@ -74,7 +74,7 @@ class Tally:
 
     @property
     def score(self) -> float:
-        """From 0 to 1; draws count half. ½ if nothing was played."""
+        """From 0 to 1; a draw counts half. ½ if no game was played."""
         return self.points / self.games if self.games else 0.5
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class ThinkingTime:
-    """How long a player thought."""
+    """The time a player used."""
 
     moves: int
     mean_seconds: float
@@ -93,7 +93,7 @@ class ThinkingTime:
 
 @dataclass(frozen=True)
 class MatchResult:
-    """How A did against B."""
+    """The result of A against B."""
 
     game: str
     a: str
@@ -107,9 +107,9 @@ class MatchResult:
     score_interval: tuple[float, float]  # 95 %, see score.py
     elo: float  # A above B; infinite when A won or lost everything
     elo_interval: tuple[float, float]
-    forfeits: tuple[str, ...]  # why games were lost away from the board
+    forfeits: tuple[str, ...]  # reasons of games lost by an illegal move, an error or on time
     thinking: tuple[ThinkingTime, ThinkingTime]  # of A, of B
-    peak_mib: int  # the largest process that played; both players live in one
+    peak_mib: int  # memory of the largest process that played; both players are in one process
 
     def to_json(self) -> dict[str, object]:
         fields = asdict(self)
@@ -121,44 +121,46 @@ class MatchResult:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it."""
+        """The result as HTML, for notebooks."""
         return f"<pre>{escape(self.to_text())}</pre>"
 
     def to_text(self) -> str:
         low, high = self.score_interval
         lines = [
             f"{self.a} against {self.b} at {self.game}: {self.total}",
-            f"  begun       from {self.openings}",
+            f"  started     from {self.openings}",
             f"  as first    {self.as_first}",
             f"  as second   {self.as_second}",
             f"  score       {percent(self.score)} (95 % interval {percent(low)} to {percent(high)})",
             f"  Elo         {signed(self.elo)} (95 % interval {signed(self.elo_interval[0])}"
             f" to {signed(self.elo_interval[1])})",
             f"  openings    {' · '.join(map(str, self.pairs))} gave 0 · ½ · 1 · 1½ · 2 points",
-            "  a move      takes on average and at most: "
+            "  per move    on average and at most: "
             + ", ".join(
                 f"{spec} {duration(thinking.mean_seconds)} and {duration(thinking.max_seconds)}"
                 for spec, thinking in zip((self.a, self.b), self.thinking, strict=True)
             ),
         ]
         if self.peak_mib:
-            lines.append(f"  memory      {self.peak_mib} MiB at most in a process (both players and Python)")
+            lines.append(f"  memory      at most {self.peak_mib} MiB per process (both players and Python)")
         if self.forfeits:
             lines.append(f"  forfeits    {len(self.forfeits)}, the first: {self.forfeits[0]}")
         return "\n".join(lines)
 
 
 def play_match(match: Match, num_games: int, run_tasks: RunTasks, out: Path | None = None) -> MatchResult:
-    """Plays a match; `out` is a folder that keeps the games, where it also goes on."""
+    """The result of a match. `out`: a folder that keeps the games; a match in it is continued."""
     return match_result(match, list(match_games(match, num_games, run_tasks, out)))
 
 
 def match_games(
     match: Match, num_games: int, run_tasks: RunTasks, out: Path | None = None
 ) -> Generator[PlayedGame, None, None]:
-    """The games of a match as they finish, for those who want to watch."""
+    """The games of a match as they finish, for example to show progress."""
     if num_games < 2 or num_games % 2:
-        raise UserError(f"each opening is played with both colours: games are 2, 4, 6, …, not {num_games}")
+        raise UserError(
+            f"each opening is played with both colours: games must be 2, 4, 6, …, got {num_games}"
+        )
     check_players(match.game, (match.a, match.b))
     log = GameLog[PlayedGame](out, "match", match.settings()) if out else None
     yield from play_games(match.game, (match.a, match.b), match.tasks(num_games), log, run_tasks)
@@ -167,8 +169,8 @@ def match_games(
 def play_quick_matches(
     matches: Sequence[Match], num_games: int, run_tasks: RunTasks, networks: tuple[NetworkPlayer, ...] = ()
 ) -> list[Tally]:
-    """How A did in each of some matches of one game. A match is one task, whose games go on at once, so that
-    networks think in batches; different matches go to different workers."""
+    """The results of A in several matches of one game. A match is one task. Its games are played at the same
+    time, so that networks evaluate batches; different matches go to different workers."""
     groups = [GameGroup(tuple(match.tasks(num_games))) for match in matches]
     game, names = matches[0].game, (name for match in matches for name in (match.a, match.b))
     found = dict(run_tasks(PlayGames(game.name, networks, to_send(names, game)), groups))
@@ -176,7 +178,7 @@ def play_quick_matches(
 
 
 def match_result(match: Match, played: Sequence[PlayedGame]) -> MatchResult:
-    """The result of the games so far, in whatever order they finished."""
+    """The result of the games so far, in any order."""
     total, as_first, as_second = (
         tally(game for game in played if game.index % 2 in sides) for sides in ((0, 1), (0,), (1,))
     )
@@ -210,7 +212,7 @@ def tally(played: Iterator[PlayedGame]) -> Tally:
 
 
 def thinking(played: Sequence[PlayedGame], side: int) -> ThinkingTime:
-    """How long A (side 0) or B (side 1) thought."""
+    """The time that A (side 0) or B (side 1) used."""
     seconds = [second for game in played for second in game.seconds[(side + game.index) % 2]]
     if not seconds:
         return ThinkingTime(0, 0.0, 0.0)
@@ -234,5 +236,5 @@ def signed(elo: float) -> str:
 
 
 def finite(number: float) -> float | None:
-    """The number for JSON, which knows no infinity."""
+    """The number for JSON, which has no infinity: then None."""
     return number if math.isfinite(number) else None

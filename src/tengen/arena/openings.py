@@ -1,6 +1,6 @@
-"""Where the games of a match begin. Each opening is played twice, once with each colour.
+"""Openings: the first moves of the games of a match. Each opening is played twice, once with each colour.
 
-Without openings two players without chance would play the same two games again and again.
+Without openings, two deterministic players would play the same two games again and again.
 """
 
 from collections.abc import Iterator
@@ -22,21 +22,21 @@ from tengen.tactics import guide
 
 Opening = tuple[str, ...]  # moves
 
-MAX_PLIES = 4  # by default: 2401 openings at Connect 4; enough variety, not yet a lost game
-TRIES = 50  # to find an opening that is new; a small board has only so many
-DECIDED_IN_A_ROW = 500  # after so many decided ones no other is expected
-STREAM = 0x0BE9  # keeps these random numbers apart from those of the players
+MAX_PLIES = 4  # by default: 2401 openings of Connect 4, enough variety without losing at once
+TRIES = 50  # to find a new opening; a small board has only a few
+DECIDED_IN_A_ROW = 500  # give up after this many decided openings
+STREAM = 0x0BE9  # makes these random numbers independent of the players'
 
 
 @dataclass(frozen=True)
 class Openings:
-    """Endless openings for a game, the same for the same settings: from a file in turn, or random moves."""
+    """Openings for a game without end, the same for the same settings: from a file in order, or random."""
 
     game: Game
     seed: int = 0
-    plies: int | None = None  # of random moves; 0: the start of the game; None: a few
-    file: Path | None = None  # a list of moves a line; # begins a comment
-    undecided: int = 0  # left out are openings whose result UCT can prove with so many simulations
+    plies: int | None = None  # number of random moves; 0: the start of the game; None: a few
+    file: Path | None = None  # one list of moves per line; # begins a comment
+    undecided: int = 0  # skip openings whose result UCT can prove with this many simulations; 0: keep all
 
     def __post_init__(self) -> None:
         if self.file is not None and self.plies is not None:
@@ -44,7 +44,7 @@ class Openings:
         if self.undecided and (self.file is not None or not self.random_plies):
             raise UserError("undecided openings are random ones: leave out the file, ask for 1 move or more")
         if self.file is not None:
-            read_openings(self.game, self.file)  # a mistake in it shows at once
+            read_openings(self.game, self.file)  # reports a mistake in it at once
 
     def __iter__(self) -> Iterator[Opening]:
         if self.file is not None:
@@ -55,12 +55,12 @@ class Openings:
 
     @property
     def random_plies(self) -> int:
-        """How many random moves; a quarter of a small board."""
+        """The number of random moves; at most a quarter of a small board."""
         return min(MAX_PLIES, self.game.rows * self.game.cols // 4) if self.plies is None else self.plies
 
     @property
     def in_words(self) -> str:
-        """Where games begin: `openings of 4 random moves, each with both colours`."""
+        """The openings in words: `openings of 4 random moves, each with both colours`."""
         has_openings = self.file is not None or self.random_plies > 0
         return f"{self}, each with both colours" if has_openings else "the start of the game"
 
@@ -73,7 +73,7 @@ class Openings:
 
 
 def random_openings(game: Game, plies: int, seed: int) -> Iterator[Opening]:
-    """Openings of random legal moves, none of which ends the game; none twice while others are found."""
+    """Openings of random legal moves that do not end the game; no opening twice while others are found."""
     random = np.random.default_rng([seed, STREAM])
     seen: set[Position] = set()
     while True:
@@ -83,13 +83,13 @@ def random_openings(game: Game, plies: int, seed: int) -> Iterator[Opening]:
             if found is not None and found not in seen:
                 break
         if found is None:
-            raise UserError(f"{game.name} is over too soon for {plies} random moves: ask for fewer")
+            raise UserError(f"{game.name} ends too early for {plies} random moves: ask for fewer")
         seen.add(found)
         yield tuple(found.moves)
 
 
 def undecided(game: Game, openings: Iterator[Opening], simulations: int, seed: int) -> Iterator[Opening]:
-    """Those after which the game is open: UCT, with all it knows about the game, cannot prove the result."""
+    """The openings whose result UCT cannot prove with this many simulations."""
     rules, settings, random = guide.guided(game) or game, uct.Uct(), new_random(seed)
     decided = 0
     for opening in openings:
@@ -102,12 +102,13 @@ def undecided(game: Game, openings: Iterator[Opening], simulations: int, seed: i
             if decided == DECIDED_IN_A_ROW:
                 raise UserError(
                     f"{decided} openings of {game.name} in a row, {len(opening)} random moves each, "
-                    f"are decided for {simulations:,} simulations: ask for other moves or fewer simulations"
+                    f"are decided by {simulations:,} simulations: "
+                    "ask for another number of moves, or fewer simulations"
                 )
 
 
 def read_openings(game: Game, file: Path) -> list[Opening]:
-    """The openings of a file, one a line."""
+    """The openings of a file, one per line."""
     found: list[Opening] = []
     lines = split_lines(files.read_bytes(file).decode("utf-8", errors="replace"))
     for number, line in enumerate(lines, start=1):
@@ -123,7 +124,7 @@ def read_openings(game: Game, file: Path) -> list[Opening]:
             raise UserError(f"{file.name} {error}") from None
         found.append(tuple(position.moves))
     if not found:
-        raise UserError(f"{file.name} holds no openings: expected moves of {game.name}, one opening a line")
+        raise UserError(f"{file.name} has no openings: expected moves of {game.name}, one opening per line")
     return found
 
 

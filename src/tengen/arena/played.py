@@ -1,7 +1,7 @@
-"""Games to be played and games that were played: values, which travel to workers and into logs.
+"""Games to play and games that were played: values, which are sent to workers and written to logs.
 
-Games come in pairs: with an even index and the next one, the same opening with colours changed. `A` is the
-player who is first in the even game.
+Games come in pairs: a game with an even index and the next one have the same opening, with colours swapped.
+`A` is the player who moves first in the even game.
 """
 
 import json
@@ -17,7 +17,7 @@ from tengen.games.records import Record
 
 @dataclass(frozen=True)
 class GameTask:
-    """A game to be played."""
+    """A game to play."""
 
     index: int  # in the schedule; also its name in a log
     players: tuple[str, str]  # specs or names of networks (contestants.py), first and second player
@@ -31,7 +31,7 @@ class GameTask:
 
 @dataclass(frozen=True)
 class GameGroup:
-    """Games that one worker plays, at once if a player thinks in batches; referee.py says why it matters."""
+    """Games that one worker plays: all at the same time if a player evaluates batches (see referee.py)."""
 
     games: tuple[GameTask, ...]
 
@@ -47,14 +47,14 @@ class PlayedGame:
     index: int
     game: str
     players: tuple[str, str]  # as in its task
-    opening: int  # how many of the moves were given
+    opening: int  # number of moves that belong to the opening
     moves: tuple[str, ...]
     result: str  # 1-0, 0-1 or 1/2
     reason: str  # why a player forfeited the game; empty if the board decided
-    # Each move of the first player, of the second. Of moves that were chosen in a batch, their share of it.
+    # For each move of the first and of the second player. Moves chosen in a batch get an equal share of it.
     seconds: tuple[tuple[float, ...], tuple[float, ...]]
     # Peak resident memory of the process that played, up to here: Python, compiled rules and both players
-    # (of earlier games too), without the processes of outside engines. 0 where the system does not tell.
+    # (of earlier games too), without the processes of external engines. 0 if the system does not tell it.
     peak_mib: int
 
     @property
@@ -64,7 +64,7 @@ class PlayedGame:
         return points_of_first if self.index % 2 == 0 else 1 - points_of_first
 
     def record(self) -> Record:
-        """For SGF, psq and text."""
+        """The game as a record, which can be written as SGF, psq or text."""
         return Record(self.game, self.moves, self.players, self.result, comment=self.reason)
 
     def to_line(self) -> str:
@@ -72,7 +72,7 @@ class PlayedGame:
 
     @classmethod
     def from_line(cls, line: str) -> "PlayedGame":
-        """ValueError if the line is something else."""
+        """The game in a line; ValueError if it is something else."""
         fields = files.parse_json(line)
         if not isinstance(fields, dict) or fields.keys() != cls.__dataclass_fields__.keys():
             raise ValueError("these are not the fields of a game")
@@ -98,7 +98,7 @@ def pair_tasks(
     key: tuple[int, ...],
     time: tuple[float, float] | None = None,
 ) -> list[GameTask]:
-    """The two games of one opening; `key` is what their chances depend on."""
+    """The two games of one opening; `key` determines their random numbers."""
     assert index % 2 == 0
     seeds = np.random.SeedSequence(key).generate_state(4, np.uint64)
     return [
@@ -108,7 +108,7 @@ def pair_tasks(
 
 
 def _items(fields: dict[str, Any], key: str, count: int | None = None) -> list[Any]:
-    """The list of that name, of that many items."""
+    """The list under this key; ValueError if it does not have `count` items."""
     items = fields[key]
     if not isinstance(items, list) or (count is not None and len(items) != count):
         raise ValueError(f"{key} is a list" + (f" of {count}" if count else ""))

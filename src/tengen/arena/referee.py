@@ -1,20 +1,20 @@
 """The match engine: plays groups of games between two players. Matches, tournaments, gates and measurements
-are made of it.
+all use it.
 
-A group is one task of a worker. It depends on itself alone, the seeds of its players included: not on who
-else plays, in how many processes, or in what order. (Players who think by the clock are never repeatable.)
+A group is one task of a worker. Its games depend only on the group, which contains the seeds of its players:
+not on other players, the number of processes, or the order. (Players with a time limit are not repeatable.)
 
 How the games of a group are played:
 
     one after another   each with its own seeds. A group of one game, as in matches and tournaments, is a game
-                        that depends on its task alone.
-    all at once         if a player thinks in batches (`choose_many`), which makes a network several times
-                        as fast. Then players are seeded once, by the first game, and what a network says may
-                        change in the last digit with the batch. So the group is repeatable, not the game,
-                        and groups are made without regard to the number of workers: a gate's 40 games are
-                        one group.
+                        that depends only on its task.
+    all at once         if a player evaluates batches (`choose_many`), which makes a network several times
+                        as fast. Then players are seeded once, by the first game, and the last digit of a
+                        network's output may depend on the batch. So the group is repeatable, not the single
+                        game, and groups do not depend on the number of workers: a gate's 40 games are one
+                        group.
 
-With clocks it is always one after another.
+With clocks, games are always played one after another.
 """
 
 import sys
@@ -37,14 +37,14 @@ from tengen.players.limit import Clock, Limit
 from tengen.players.player import Choice, Player, PlayerFailedError
 from tengen.workers.tasks import RunTasks
 
-Seat = tuple[str, bool]  # as Contestants.get wants it
+Seat = tuple[str, bool]  # the arguments of Contestants.get
 
 
 def check_players(game: Game, specs: Iterable[str]) -> None:
-    """UserError if a spec cannot play: better now than in a worker, hours later."""
+    """UserError if a spec cannot play: now, not hours later in a worker."""
     for spec in dict.fromkeys(specs):
         if spec.partition(":")[0] == "human":
-            raise UserError("a person has no place in a match, where processes play: tengen play is for you")
+            raise UserError("human cannot be used here, worker processes play: use tengen play")
         players.find(spec, game).close()
 
 
@@ -55,11 +55,11 @@ def play_games(
     log: GameLog[PlayedGame] | None,
     run_tasks: RunTasks,
 ) -> Generator[PlayedGame, None, None]:
-    """The games of these players as they finish. Those that are in the log already are not played again; new
-    ones join it."""
+    """The games of these players as they finish. Games in the log are not played again; new ones are added
+    to it."""
     known = log.read(PlayedGame.from_line) if log else {}
     left = iter(tasks)
-    for task in left:  # 1. what is known and comes first needs no worker
+    for task in left:  # 1. known games at the beginning need no worker
         if task.index not in known:
             break
         yield _same(known[task.index], task)
@@ -89,7 +89,7 @@ def play_games(
 
 @dataclass(frozen=True)
 class PlayGames:
-    """Work: plays groups of games. Tasks name players by spec, or a network of these."""
+    """Work: plays groups of games. A task names each player by its spec or as one of these `networks`."""
 
     game: str
     networks: tuple[NetworkPlayer, ...] = ()
@@ -103,13 +103,13 @@ class PlayGames:
 
 @dataclass
 class _Ongoing:
-    """A game that is being played."""
+    """A game in progress."""
 
     task: GameTask
     position: Position
-    clocks: list[Clock]  # of both, if the task has time
+    clocks: list[Clock]  # of both players, if the task has time
     seconds: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
-    result: str = ""  # if it was decided away from the board
+    result: str = ""  # set if a player forfeited
     reason: str = ""
 
     @property
@@ -118,20 +118,20 @@ class _Ongoing:
 
     @property
     def to_move(self) -> int:
-        """0 or 1."""
+        """The side to move: 0 or 1."""
         return self.position.to_move - 1
 
     @property
     def limit(self) -> Limit | None:
-        """Of the next move; None: the player's own."""
+        """The limit of the next move; None: the player's default."""
         return Limit(clock=self.clocks[self.to_move]) if self.clocks else None
 
     def seat(self, side: int) -> Seat:
-        """Who sits there; of a player who meets itself the second one sits at side 1."""
+        """The player of a side. If a player plays against itself, side 1 is its second copy."""
         return self.task.players[side], side == 1 and self.task.players[0] == self.task.players[1]
 
     def take_time(self, seconds: float) -> bool:
-        """Puts the time of a move down; False if the clock says that it was too much."""
+        """Records the time of a move; False if the clock ran out."""
         side = self.to_move
         self.seconds[side].append(round(seconds, 6))
         if self.clocks:
@@ -140,7 +140,7 @@ class _Ongoing:
         return True
 
     def play(self, choice: Choice) -> bool:
-        """False if the move is illegal: then the game is lost."""
+        """Plays a move; False if it is illegal: then the game is lost."""
         try:
             self.position = self.position.play(choice.action)
         except UserError as error:
@@ -166,13 +166,13 @@ class _Ongoing:
 
 
 class Referee:
-    """Asks the players for moves, and decides who lost by failing."""
+    """Plays games: asks the players for moves. A player that fails loses the game."""
 
     def __init__(self, game: str, contestants: Contestants) -> None:
         self._game, self._contestants = game, contestants
 
     def play(self, group: GameGroup) -> tuple[PlayedGame, ...]:
-        """The games of a group, in their order."""
+        """The games of a group, played, in order."""
         if len(group.games) > 1 and self._is_batch(group):
             return self._play_at_once(group.games)
         return tuple(played for task in group.games for played in self._play_at_once([task]))
@@ -191,7 +191,7 @@ class Referee:
             )
             for task in tasks
         ]
-        seeds: dict[Seat, int] = {}  # those of the first game count
+        seeds: dict[Seat, int] = {}  # from the first game
         for game in games:
             for side in (0, 1):
                 seeds.setdefault(game.seat(side), game.task.seeds[side])
@@ -205,7 +205,7 @@ class Referee:
         return tuple(game.record(self._game) for game in games)
 
     def _begin(self, seat: Seat, seed: int, games: Sequence[_Ongoing]) -> None:
-        """A new game for a player. If it cannot even begin, it loses all its games."""
+        """Starts a new game for a player. If the player fails here, it loses all its games."""
         own = [(game, side) for game in games for side in (0, 1) if game.seat(side) == seat]
         if all(game.is_over for game, _ in own):
             return
@@ -218,10 +218,10 @@ class Referee:
                     game.forfeit(side, _why(error))
 
     def _move(self, seat: Seat, seed: int, turns: Sequence[_Ongoing]) -> None:
-        """A move in each game: in one batch if the player thinks in batches, else one by one."""
+        """Plays a move in each game: in one batch if the player evaluates batches, else one by one."""
         at_once = len(turns) > 1 and _thinks_in_batches(self._contestants.get(*seat))
         for games in [turns] if at_once else [[game] for game in turns]:
-            games = [game for game in games if not game.is_over]  # not lost by a new start, below
+            games = [game for game in games if not game.is_over]  # `_begin` below may have lost some
             if not games:
                 continue
             began = time.perf_counter()
@@ -261,7 +261,7 @@ def _why(error: Exception) -> str:
 
 
 def peak_mebibytes() -> int:
-    """The most memory this process has held; 0 where the system does not tell."""
+    """The peak memory of this process in MiB; 0 if the system does not tell it."""
     if sys.platform == "win32":
         return 0
     import resource
@@ -271,7 +271,7 @@ def peak_mebibytes() -> int:
 
 
 def _same(played: PlayedGame, task: GameTask) -> PlayedGame:
-    """The game of the log, if it is the one that the task asks for."""
+    """The game of the log; UserError if it is not the one of the task."""
     if (played.players, played.moves[: played.opening]) != (task.players, task.opening):
-        raise UserError(f"{task} is another game in the log: has the file of openings changed?")
+        raise UserError(f"{task} is a different game in the log: did the file of openings change?")
     return played

@@ -1,4 +1,4 @@
-"""Scored positions of Connect 4: how often does a player find the best move, how often a good one?
+"""Scored positions of Connect 4, to measure how often a player finds the best move, and how often a good one.
 
 A set is JSON lines, one position each, in the format of Peter Cnudde's refmoves1k_kaggle:
 
@@ -9,7 +9,7 @@ Scores are the solver's: +n wins, the sooner the higher; 0 draws; -n loses, the 
 
     perfect               the move has the highest score: the fastest win, the slowest loss
     good                  it keeps the result: a win stays a win, a draw at least a draw
-    good, discriminating  the same, on the positions where not every move is good
+    good, discriminating  the same, only on positions where not every move is good
 """
 
 import json
@@ -35,9 +35,9 @@ from tengen.workers.tasks import RunTasks
 
 GAME = "connect4"
 NUM_CELLS, NUM_COLUMNS, FULL = 42, 7, -99
-OPENING_PLIES = 8  # random moves before a player takes over: 0 to this many
+OPENING_PLIES = 8  # at most this many random moves before a player takes over
 MOST_TRIES = 1000  # to find a new position
-BATCH = 50  # positions a player is asked about at once
+BATCH = 50  # positions per question to a player
 OWN_SET = Path(__file__).parent.parent / "reference" / "connect4.jsonl"  # made by `tengen reference make`
 
 
@@ -64,13 +64,13 @@ class Scored:
 
     @property
     def is_discriminating(self) -> bool:
-        """Is there a legal move that gives something away?"""
+        """True if some legal move is not good."""
         return not all(self.is_good(a) for a, score in enumerate(self.scores) if score != FULL)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a player chose in a scored position."""
+    """The move that a player chose in a scored position."""
 
     scored: Scored
     choice: Choice
@@ -78,7 +78,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Score:
-    """How a player did on a set."""
+    """The result of a player on a set."""
 
     perfect: Rate
     good: Rate
@@ -88,7 +88,7 @@ class Score:
 
 
 def read(path: Path | str) -> list[Scored]:
-    """The positions of a file; UserError names the line that is wrong."""
+    """The positions in a file; UserError names the line that is wrong."""
     file = Path(path)
     found = []
     for number, line in enumerate(files.read_bytes(file).decode("utf-8", "replace").splitlines(), start=1):
@@ -110,7 +110,7 @@ def to_line(scored: Scored) -> str:
 
 def make(count: int, plies: range, seed: int, player: Player | None = None) -> Iterator[Scored]:
     """New positions, scored by the solver: after random moves, or from games that a player plays against
-    itself from random openings. None is over, none there twice, not even mirrored."""
+    itself from random openings. None is over, and none occurs twice, not even mirrored."""
     game, random, solver = games.find(GAME), np.random.default_rng(seed), Solver()
     seen: set[Position] = set()
     for made in range(count):
@@ -119,14 +119,14 @@ def make(count: int, plies: range, seed: int, player: Player | None = None) -> I
             if position is not None and position not in seen:
                 break
         else:
-            raise UserError(f"only {made} different positions of these plies were found, asked for {count}")
+            raise UserError(f"found only {made} different positions with these plies, expected {count}")
         seen |= {position, Position(game, transform(game, position.state.copy(), 1))}
         scores = solver.column_scores(position)
         yield Scored(position, tuple(FULL if score is None else score for score in scores))
 
 
 def _wander(game: Game, ply: int, random: np.random.Generator, player: Player | None) -> Position | None:
-    """A position after this many moves, without the history; None if the game ended before."""
+    """A position after `ply` moves, without the history; None if the game ended earlier."""
     position = Position.start(game)
     opening = ply if player is None else min(ply, int(random.integers(OPENING_PLIES + 1)))
     for made in range(ply):
@@ -144,7 +144,7 @@ def _wander(game: Game, ply: int, random: np.random.Generator, player: Player | 
 
 
 def disagreements(positions: Sequence[Scored]) -> Iterator[list[tuple[int, int]]]:
-    """For each position, the columns whose score our solver sees otherwise: (column, our score)."""
+    """For each position, the columns whose score differs from our solver's: (column, our score)."""
     solver = Solver()
     for scored in positions:
         ours = (FULL if score is None else score for score in solver.column_scores(scored.position))
@@ -154,7 +154,7 @@ def disagreements(positions: Sequence[Scored]) -> Iterator[list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Question:
-    """Positions that a player is asked about at once."""
+    """Positions for a player, which chooses a move in each."""
 
     player: str  # a spec, or the name of a network of the work
     states: State  # [B, S]
@@ -163,7 +163,7 @@ class Question:
 
 @dataclass(frozen=True)
 class AskPlayers:
-    """Work: the choices of players in scored positions."""
+    """Work: players choose moves in scored positions."""
 
     networks: tuple[NetworkPlayer, ...] = ()
     sent: tuple[SentNetwork, ...] = ()  # that specs name by their paths
@@ -175,7 +175,7 @@ class AskPlayers:
 
             def answer(question: Question) -> list[Choice]:
                 player = contestants.get(question.player)
-                player.new_game(question.seed)  # so that the answer depends on the question alone
+                player.new_game(question.seed)  # the answer depends only on the question
                 try:
                     return player.choose_many([Position(game, state) for state in question.states])
                 except PlayerFailedError as error:
@@ -187,7 +187,7 @@ class AskPlayers:
 def ask(
     player: str | NetworkPlayer, positions: Sequence[Scored], run_tasks: RunTasks, seed: int = 0
 ) -> Iterator[Answer]:
-    """A player's choice in each position, in their order, batch by batch."""
+    """A player's choice in each position, in order, batch by batch."""
     name, networks = (player, ()) if isinstance(player, str) else (player.name, (player,))
     batches = [positions[first : first + BATCH] for first in range(0, len(positions), BATCH)]
     questions = [Question(name, np.stack([one.position.state for one in batch]), seed) for batch in batches]
@@ -202,7 +202,7 @@ def ask(
 
 
 def score(answers: Iterable[Answer]) -> Score:
-    """Rates with their 95 % intervals."""
+    """The rates of perfect and good moves, with their 95 % intervals."""
     every = list(answers)
     plies = sorted({answer.scored.ply for answer in every})
     return Score(
@@ -226,7 +226,7 @@ def _rate(answers: list[Answer], perfect: bool = False) -> Rate:
 
 
 def _scored(row: Any) -> Scored:
-    """A line of a file, checked."""
+    """The position of a line, checked."""
     if not isinstance(row, dict) or "board" not in row or "move score" not in row:
         raise UserError("expected an object with board and move score")
     board, scores = row["board"], row["move score"]

@@ -1,15 +1,15 @@
-"""From games to a score with an interval, by pairs of games.
+"""The score of a match with a confidence interval, from pairs of games.
 
-The two games of an opening are not independent: where it favours one colour, each player wins one. So the
-unit is the pair, whose mean score for A is 0, ¼, ½, ¾ or 1 ("pentanomial", as in chess engine testing), and
-all that is asked of the five probabilities is what the games say:
+The two games of an opening are not independent: if it favours one colour, each player wins one game. So the
+unit is the pair, whose mean score for A is 0, ¼, ½, ¾ or 1 ("pentanomial", as in chess engine testing). The
+log-likelihood of a score s, given that pair result i occurred nᵢ times, is
 
     L(s) = max Σ nᵢ log pᵢ   over all p with mean score s
 
-Everything else follows from L: the best guess is its maximum, the 95 % interval holds the s with
+Everything else follows from L: the estimate is its maximum, the 95 % interval contains all s with
 2 (max L - L(s)) ≤ t² (Owen 1988, empirical likelihood; t is Student's, for the few pairs of a short match),
-and the test in sprt.py compares L at two scores. Unlike a normal approximation it stays within 0 and 1, and
-says something sensible when every game was won.
+and the test in sprt.py compares L at two scores. Unlike a normal approximation, the interval stays within 0
+and 1, and is sensible even if every game was won.
 """
 
 import math
@@ -19,7 +19,7 @@ from tengen.arena.interval import Z95
 from tengen.arena.played import PlayedGame
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-UNSEEN = 1e-3  # counts for each of the five: any score stays possible, at its price
+UNSEEN = 1e-3  # added to the count of each of the five results, so that every score stays possible
 ALMOST = 1e-9
 
 
@@ -36,7 +36,7 @@ def score_of(elo: float) -> float:
 
 
 def pair_counts(played: Iterable[PlayedGame]) -> list[int]:
-    """How many pairs of games gave A 0, ½, 1, 1½ and 2 points. Half a pair does not count."""
+    """The numbers of pairs that gave A 0, ½, 1, 1½ and 2 points. An incomplete pair does not count."""
     points: dict[int, list[float]] = {}
     for game in played:
         points.setdefault(game.index // 2, []).append(game.points_of_a)
@@ -48,7 +48,7 @@ def pair_counts(played: Iterable[PlayedGame]) -> list[int]:
 
 
 def log_likelihood(counts: Sequence[int], score: float) -> float:
-    """L(score): how well the pairs agree with it, at best; 0 < score < 1.
+    """L(score): the largest log-likelihood of the pairs with this mean score; 0 < score < 1.
 
     The best p are pᵢ = nᵢ / (N (1 + λ (aᵢ - s))), where λ makes their mean s: one unknown, by bisection.
     """
@@ -67,7 +67,7 @@ def log_likelihood(counts: Sequence[int], score: float) -> float:
 
 
 def interval(counts: Sequence[int]) -> tuple[float, float]:
-    """Where the score of A against B lies, with 95 % confidence."""
+    """The 95 % confidence interval of the score of A against B."""
     pairs = sum(counts)
     if pairs == 0:
         return 0.0, 1.0
@@ -76,7 +76,7 @@ def interval(counts: Sequence[int]) -> tuple[float, float]:
     least = log_likelihood(counts, best) - _student(pairs - 1) ** 2 / 2
 
     def edge(bound: float) -> float:
-        """The last score towards the bound that is in the interval."""
+        """The end of the interval on the side of this bound."""
         if log_likelihood(counts, abs(bound - ALMOST)) >= least:
             return bound
         inside, outside = best, abs(bound - ALMOST)

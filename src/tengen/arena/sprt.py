@@ -1,14 +1,14 @@
-"""Is A stronger than B? Plays until that is known, and no longer.
+"""A test whether A is stronger than B, which plays only as many games as needed.
 
-The sequential probability ratio test (Wald 1945) weighs two answers after every pair of games:
+The sequential probability ratio test (Wald 1945) compares two hypotheses after every pair of games:
 
     H0: A is better by elo0 only      H1: A is better by elo1
 
     LLR = L(score of elo1) - L(score of elo0)        with L of score.py (generalised: Van den Bergh 2017)
 
-and stops when LLR leaves (log β/(1-α), log (1-β)/α): then H0 is refused wrongly with probability α at most,
-H1 with β, about. Pairs count in the order of the schedule, not in the order they finish: the answer
-depends neither on the number of workers nor on which games were quick.
+and stops when LLR leaves (log β/(1-α), log (1-β)/α). Then H0 is rejected wrongly with a probability of at
+most about α, and H1 of at most about β. Pairs count in the order of the schedule, not in the order they
+finish: the answer depends neither on the number of workers nor on which games were fast.
 """
 
 import math
@@ -25,17 +25,17 @@ from tengen.arena.score import log_likelihood, pair_counts, score_of
 from tengen.errors import UserError
 from tengen.workers.tasks import RunTasks
 
-MOST_ELO = 2000  # beyond it nobody scores a point, and there is nothing to tell apart
+MOST_ELO = 2000  # with a larger difference, the weaker player scores no points
 
 
 @dataclass(frozen=True)
 class Sprt:
-    """What is to be told apart, and how surely."""
+    """The hypotheses of the test, and its error rates."""
 
     elo0: float = 0.0
-    elo1: float = 50.0  # the nearer to elo0, the more games: four times as many for half the distance
-    alpha: float = 0.05  # how often "stronger" may be wrong
-    beta: float = 0.05  # how often "not stronger" may be wrong
+    elo1: float = 50.0  # closer to elo0 needs more games: half the distance, four times as many
+    alpha: float = 0.05  # probability that "stronger" is wrong
+    beta: float = 0.05  # probability that "not stronger" is wrong
 
     def __post_init__(self) -> None:
         for name, elo in (("elo0", self.elo0), ("elo1", self.elo1)):
@@ -52,7 +52,7 @@ class Sprt:
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def llr(self, pairs: Sequence[int]) -> float:
-        """How much more likely H1 makes these pairs than H0, as a logarithm."""
+        """The log-likelihood ratio: how much more likely these pairs are under H1 than under H0."""
         return log_likelihood(pairs, score_of(self.elo1)) - log_likelihood(pairs, score_of(self.elo0))
 
     def verdict(self, pairs: Sequence[int]) -> str:
@@ -64,7 +64,7 @@ class Sprt:
 
 @dataclass(frozen=True)
 class SprtResult:
-    """The answer, and the games that gave it."""
+    """The answer of the test, and the result of its games."""
 
     test: Sprt
     verdict: str
@@ -97,9 +97,11 @@ class SprtResult:
 def sprt_games(
     match: Match, test: Sprt, max_games: int, run_tasks: RunTasks, out: Path | None = None
 ) -> Generator[PlayedGame, None, None]:
-    """The games that count, in order, until the answer is known or there have been enough."""
+    """The games that count, in order, until the answer is known or `max_games` were played."""
     if max_games < 2 or max_games % 2:
-        raise UserError(f"each opening is played with both colours: games are 2, 4, 6, …, not {max_games}")
+        raise UserError(
+            f"each opening is played with both colours: games must be 2, 4, 6, …, got {max_games}"
+        )
     check_players(match.game, (match.a, match.b))
     log = GameLog[PlayedGame](out, "sprt", {**match.settings(), **asdict(test)}) if out else None
     waiting: dict[int, PlayedGame] = {}

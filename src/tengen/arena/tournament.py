@@ -1,7 +1,7 @@
-"""A round robin: in each round every two players play one opening, twice with colours changed.
+"""A round robin: in each round every pair of players plays one opening twice, once with each colour.
 
-All pairs of a round play the same opening. Rounds are no part of the settings, so a tournament can be given
-more of them later.
+All pairs of a round play the same opening. The number of rounds is not part of the settings, so rounds can be
+added later.
 """
 
 import csv
@@ -26,21 +26,21 @@ from tengen.workers.tasks import RunTasks
 
 @dataclass(frozen=True)
 class Tournament:
-    """Who plays at what."""
+    """The game and the players of a tournament."""
 
     game: Game
     players: tuple[str, ...]  # specs
     seed: int = 0
-    openings: Openings | None = None  # left out: a few random moves
-    anchor: str | None = None  # whose Elo is 0; left out, the mean is
+    openings: Openings | None = None  # None: a few random moves
+    anchor: str | None = None  # the player whose Elo is 0; None: the mean is 0
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 
     def __post_init__(self) -> None:
         if len(self.players) < 2:
-            raise UserError(f"a tournament needs two players or more, got {len(self.players)}")
+            raise UserError(f"a tournament needs at least two players, got {len(self.players)}")
         for spec in self.players:
             if self.players.count(spec) > 1:
-                raise UserError(f"{spec} takes part twice: every player once")
+                raise UserError(f"{spec} was given twice: name every player once")
         if self.anchor is not None and self.anchor not in self.players:
             raise UserError(f"the anchor is one of the players, got {self.anchor}")
 
@@ -61,7 +61,7 @@ class Tournament:
                 yield from pair_tasks(index, self.players[i], self.players[j], opening, key, self.time)
 
     def settings(self) -> dict[str, object]:
-        """What must not change when a tournament goes on."""
+        """The settings that must not change when a tournament is continued."""
         return {
             "game": self.game.name,
             "players": list(self.players),
@@ -73,7 +73,7 @@ class Tournament:
 
 @dataclass(frozen=True)
 class Standing:
-    """A line of the leaderboard."""
+    """A player's line of the leaderboard."""
 
     player: str
     games: int
@@ -83,13 +83,13 @@ class Standing:
     points: float
     elo: float
     error: float  # half the width of the 95 % interval of elo
-    seconds: float  # a move, mean
-    forfeits: int  # games lost away from the board, of `losses`
+    seconds: float  # per move, mean
+    forfeits: int  # of `losses`: by an illegal move, an error or on time
 
 
 @dataclass(frozen=True)
 class TournamentResult:
-    """The leaderboard, best first, and who did what against whom."""
+    """The leaderboard, best player first, and the table of points between all players."""
 
     game: str
     openings: str  # where the games began
@@ -97,13 +97,13 @@ class TournamentResult:
     standings: tuple[Standing, ...]
     points: tuple[tuple[float, ...], ...]  # [i][j]: of standing i against standing j
     met: tuple[tuple[int, ...], ...]  # [i][j]: games between them
-    peak_mib: int  # the largest process that played; all players live in one
+    peak_mib: int  # memory of the largest process that played; all players are in one process
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
 
     def to_text(self) -> str:
-        head = ("", "player", "games", "wins", "draws", "losses", "points", "Elo", "± 95 %", "a move")
+        head = ("", "player", "games", "wins", "draws", "losses", "points", "Elo", "± 95 %", "per move")
         rows = [
             (str(place), one.player, str(one.games), str(one.wins), str(one.draws), str(one.losses),
              f"{one.points:g}", f"{one.elo:+.0f}", f"{one.error:.0f}", duration(one.seconds))
@@ -133,9 +133,9 @@ class TournamentResult:
 def tournament_games(
     tournament: Tournament, rounds: int, run_tasks: RunTasks, out: Path | None = None
 ) -> Generator[PlayedGame, None, None]:
-    """The games as they finish; `out` is a folder that keeps them, where it also goes on."""
+    """The games as they finish. `out`: a folder that keeps them; a tournament in it is continued."""
     if rounds < 1:
-        raise UserError(f"a tournament has 1 round or more, got {rounds}")
+        raise UserError(f"a tournament needs at least 1 round, got {rounds}")
     check_players(tournament.game, tournament.players)
     log = GameLog[PlayedGame](out, "tournament", tournament.settings()) if out else None
     yield from play_games(tournament.game, tournament.players, tournament.tasks(rounds), log, run_tasks)
@@ -190,7 +190,7 @@ def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> T
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines: the second column to the left, numbers to the right."""
+    """The rows as lines: the second column aligned left, numbers aligned right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

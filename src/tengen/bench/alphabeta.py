@@ -1,7 +1,7 @@
-"""How fast is alpha-beta? Nodes a second and the time of a move at depth 6, mid-game in gomoku15, one core.
+"""The speed of alpha-beta: nodes per second and time per move at depth 6, mid-game in gomoku15, one core.
 
-A node is a position that was judged, be it by patterns alone. The table is emptied before each position.
-Seconds are the processor's: what else runs on the machine does not lengthen them.
+A node is a position that was evaluated, even if only by patterns. The table is cleared before each position.
+Seconds are processor time, so other programs do not change them.
 """
 
 import time
@@ -19,13 +19,13 @@ from tengen.tactics.lines import FOUR_THREE, new_lines, set_up
 
 GAME = "gomoku15"
 LEAST_STONES, MOST_STONES = 20, 40
-CHOICE = 8  # points that a move is drawn from
+CHOICE = 8  # a move is drawn from this many best points
 GOAL_SECONDS = 1.0  # for depth 6, at most
 
 
 @dataclass(frozen=True)
 class DepthTime:
-    """What it took to search some positions to one depth."""
+    """The nodes and seconds of searches to one depth."""
 
     depth: int
     positions: int
@@ -37,7 +37,7 @@ class DepthTime:
 
 
 def thinking(num_positions: int, depths: tuple[int, ...] = (4, 6)) -> list[DepthTime]:
-    """The same positions at each depth."""
+    """The measurements: the same positions at each depth."""
     positions = midgame_positions(num_positions)
     found = []
     for depth in depths:
@@ -56,7 +56,7 @@ def thinking(num_positions: int, depths: tuple[int, ...] = (4, 6)) -> list[Depth
 
 
 def _think(player: AlphaBeta, position: Position) -> tuple[int, float]:
-    """Nodes and seconds."""
+    """(nodes, seconds) of one move."""
     player.new_game(1)
     began = time.process_time()
     player.choose(position)
@@ -64,7 +64,7 @@ def _think(player: AlphaBeta, position: Position) -> tuple[int, float]:
 
 
 def midgame_positions(num_positions: int) -> list[Position]:
-    """Positions of 20 to 40 stones, from one seed, in which patterns alone do not tell who wins."""
+    """Positions with 20 to 40 stones, from one seed, in which patterns alone do not decide the result."""
     random = np.random.default_rng(1)
     lines = new_lines(find(GAME))
     found: list[Position] = []
@@ -73,7 +73,7 @@ def midgame_positions(num_positions: int) -> list[Position]:
         stones, wanted = 1, LEAST_STONES + len(found) % (MOST_STONES - LEAST_STONES + 1)
         set_up(lines, position.state.copy())
         while stones < wanted and not position.is_over:
-            # One of the best few points, but nobody overlooks a threat.
+            # One of the best few points, but every threat is answered.
             scores, make, prevent = score_points(lines, position.to_move)
             scores[~position.legal_mask] = -1
             is_sharp = max(make[scores >= 0].max(), prevent[scores >= 0].max()) >= FOUR_THREE

@@ -1,7 +1,7 @@
-"""How well is time kept? Moves under a time limit, first moves of new processes, and the answer to stop().
+"""How exactly players keep a time limit: warm moves, first moves of new processes, and the time of stop().
 
-Warm moves are those of games that a player plays against itself. A cold move is the first one of a process
-whose kernel cache is empty: prepare() compiles before the clock runs, and takes as long as it takes.
+Warm moves are from games that a player plays against itself. A cold move is the first one of a process with
+an empty kernel cache: prepare() compiles before the clock runs, and has no limit.
 """
 
 import json
@@ -24,7 +24,7 @@ from tengen.games.position import Position
 from tengen.players.limit import Limit
 from tengen.players.player import Player
 
-CASES = (  # players that search, each on a board where that takes long
+CASES = (  # players that search, each on a board where the search takes long
     ("zero", "gomoku15"),
     ("uct", "gomoku15"),
     ("alphabeta", "gomoku15"),
@@ -38,7 +38,7 @@ STOP_AFTER = (0.05, 0.3)  # seconds, at random between the two
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds from a question to its answer."""
+    """The distribution of some times, in seconds."""
 
     player: str
     game: str
@@ -50,13 +50,13 @@ class Latency:
 
 
 def latency(player: str, game: str, what: str, seconds: list[float]) -> Latency:
-    """The quantiles of some measurements."""
+    """The median, 99th percentile and largest of some times."""
     median, p99, largest = (float(np.quantile(seconds, q, method="higher")) for q in (0.5, 0.99, 1.0))
     return Latency(player, game, what, len(seconds), median, p99, largest)
 
 
 def measure(limit: Limit, num_moves: int, num_processes: int, num_stops: int) -> Iterator[Latency]:
-    """Each player's figures as they are found."""
+    """The times of each player, as they are measured."""
     for spec, name in CASES:
         with players.find(spec, games.find(name)) as player:
             player.prepare()
@@ -71,7 +71,7 @@ def measure(limit: Limit, num_moves: int, num_processes: int, num_stops: int) ->
 
 
 def move_times(player: Player, limit: Limit, count: int) -> Iterator[float]:
-    """Seconds of each move, in games from random openings that the player plays against itself."""
+    """The seconds of each move, in games that the player plays against itself from random openings."""
     openings = random_openings(player.game, OPENING_PLIES, seed=0)
     position = Position.from_moves(player.game, next(openings))
     for _ in range(count):
@@ -85,7 +85,7 @@ def move_times(player: Player, limit: Limit, count: int) -> Iterator[float]:
 
 
 def stop_time(player: Player, seed: int) -> float:
-    """Seconds from stop() in one thread to the answer in another, at a random moment of a search."""
+    """The seconds from stop() in one thread to the answer in another, at a random moment of a search."""
     player.new_game(seed)
     analysis = player.analyse(Position.start(player.game), Limit())
     stopped: list[float] = []
@@ -100,11 +100,11 @@ def stop_time(player: Player, seed: int) -> float:
     answered = time.perf_counter()
     timer.cancel()
     timer.join()
-    return answered - stopped[0] if stopped else 0.0  # 0: it was ready before
+    return answered - stopped[0] if stopped else 0.0  # 0: the search had ended before
 
 
 def in_new_process(spec: str, game: str, limit: Limit) -> tuple[float, float]:
-    """Seconds of prepare() and of the first move in a process that finds no compiled kernels."""
+    """(seconds of prepare(), seconds of the first move) in a new process with an empty kernel cache."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "tengen.bench.latency", spec, game, str(limit.seconds)]
         environment = {**os.environ, "TENGEN_CACHE_DIR": folder}
@@ -116,7 +116,7 @@ def in_new_process(spec: str, game: str, limit: Limit) -> tuple[float, float]:
 
 
 def main() -> None:
-    """In the new process: prints the two times."""
+    """Runs in the new process: prints the two times."""
     spec, game, seconds = sys.argv[1:]
     with players.find(spec, games.find(game)) as player:
         began = time.perf_counter()

@@ -1,7 +1,7 @@
-"""How long a step of the learner takes, on a quiet machine and beside programs that keep every core busy.
+"""The time of a learning step, on a quiet machine and next to programs that keep every core busy.
 
-The same step in two ways, by turns: the batch in parts, each computed by a process of one thread, as training
-does it; and the whole batch in one process by as many threads, as PyTorch does it by itself.
+The same step is measured alternately in two ways: the batch in parts, each computed by one process with one
+thread, as in training; and the whole batch in one process with as many threads, as PyTorch does by default.
 """
 
 import math
@@ -27,16 +27,16 @@ from tengen.training.run import arguments_of
 from tengen.workers.local import LocalWorkers
 
 POSITIONS = 4096  # to draw batches from
-WARM_UP = 3  # steps before any is measured
+WARM_UP = 3  # steps before the measurement
 BUSY_PROGRAM = (sys.executable, "-c", "while True: pass")
 
 
 @dataclass(frozen=True)
 class StepTime:
-    """Milliseconds of one step, the mean of a round; of the rounds, the median and the extremes."""
+    """Milliseconds per step: each round gives a mean; these are the median and the extremes of the rounds."""
 
     how: str  # "2 processes" or "2 threads"
-    busy_programs: int  # that ran beside it
+    busy_programs: int  # that ran at the same time
     milliseconds: float
     least: float
     most: float
@@ -45,7 +45,7 @@ class StepTime:
 def step_times(
     game_name: str, parts: int, busy_programs: int, steps: int, rounds: int, show: Callable[[str], None]
 ) -> Iterator[StepTime]:
-    """With the network and settings of the game's config: first on the machine as it is, then a busy one."""
+    """The times with the network and settings of the game's config: without, then with busy programs."""
     config, game = load(game_name), games.find(game_name)
     samples, network = random_samples(game), (config.network.name, arguments_of(config))
     in_parts, whole = GradientWork(game_name, *network), GradientWork(game_name, *network, num_threads=parts)
@@ -60,7 +60,7 @@ def step_times(
             found: dict[str, list[float]] = {how: [] for how in ways}
             with busy(count):
                 for number in range(rounds):
-                    show(f"round {number + 1} of {rounds}, {count} busy programs beside it")
+                    show(f"round {number + 1} of {rounds}, {count} busy programs at the same time")
                     for how, (learner, compute) in ways.items():
                         found[how].append(_milliseconds(learner, compute, samples, steps))
             for how, times in found.items():
@@ -69,7 +69,7 @@ def step_times(
 
 @contextmanager
 def busy(count: int) -> Iterator[None]:
-    """As many programs that do nothing but take a core each."""
+    """Runs this many programs, each of which keeps a core busy, during the with statement."""
     programs = [subprocess.Popen(BUSY_PROGRAM) for _ in range(count)]
     try:
         yield
@@ -80,7 +80,7 @@ def busy(count: int) -> Iterator[None]:
 
 
 def random_samples(game: Game) -> Samples:
-    """Positions of random games, with random targets: a step takes the same time with any."""
+    """Positions of random games with random targets: they do not change the time of a step."""
     random = np.random.default_rng(0)
     states = np.empty((POSITIONS, game.state_size), np.int16)
     state = game.new_state()
@@ -104,7 +104,7 @@ def _learner(config: Config, game: Game, parts: int) -> Learner:
 
 
 def _milliseconds(learner: Learner, compute: ComputeGradients, samples: Samples, steps: int) -> float:
-    """Of a step, by the clock on the wall."""
+    """Milliseconds per step, in wall-clock time."""
     began = time.perf_counter()
     learner.learn(samples, steps, 0.0, [0], math.inf, compute, lambda _: None)
     return 1000 * (time.perf_counter() - began) / steps

@@ -1,6 +1,6 @@
-"""How much memory does a process take that plays? Unique memory (USS), as tournament referees count it.
+"""The memory of a process that plays: unique memory (USS), as tournament managers count it.
 
-Measured in new processes: one finds its kernels compiled, one has to compile them. Linux only.
+Measured in new processes: one compiles its kernels, one finds them compiled. Linux only.
 """
 
 import json
@@ -27,14 +27,14 @@ class Footprint:
 
     player: str
     game: str
-    is_cold: bool  # had to compile its kernels
+    is_cold: bool  # it had to compile its kernels
     imported: float
     prepared: float
     moved: float  # after a few moves
 
 
 def footprints(player: str, game: str, seconds: float) -> Iterator[Footprint]:
-    """Of a process with compiled kernels, and of one without. UserError where the system does not tell."""
+    """The memory of a process that compiles its kernels, then of one that finds them. Linux only."""
     if sys.platform != "linux":
         raise UserError("unique memory is measured on Linux only")
     with tempfile.TemporaryDirectory() as folder:
@@ -48,13 +48,13 @@ def footprints(player: str, game: str, seconds: float) -> Iterator[Footprint]:
 
 
 def unique_megabytes() -> float:
-    """The memory of this process that no other shares."""
+    """The memory of this process that no other process shares, in megabytes."""
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_")) / MEGABYTE
 
 
 def main() -> None:
-    """In the new process: prints the three figures."""
+    """Runs in the new process: prints the three numbers."""
     spec, game, seconds = sys.argv[1:]
     limit = Limit(seconds=float(seconds))
     imported = unique_megabytes()

@@ -1,8 +1,8 @@
-"""How fast is a network? Evaluations a second on one thread by ONNX Runtime, in fp32 and in int8.
+"""The speed of a network: evaluations per second with ONNX Runtime on one thread, in fp32 and int8.
 
-The precisions take turns, and the median counts. This runs in a process of its own, because some machines
-claim 8-bit instructions that they do not have, and a process that meets one of them dies. Seconds are the
-processor's: what else runs on the machine does not lengthen them.
+The precisions are measured alternately, and the median counts. This runs in a separate process, because some
+machines claim 8-bit instructions that they do not have, and a process that uses one of them is killed.
+Seconds are processor time, so other programs do not change them.
 """
 
 import json
@@ -22,13 +22,13 @@ from tengen.games.game import Planes
 BATCHES = (64, 256)
 ROUNDS = 5
 
-Rates = dict[str, dict[int, float]]  # by precision and batch: evaluations a second
+Rates = dict[str, dict[int, float]]  # evaluations per second, by precision and batch size
 
 
 def speeds(networks: dict[str, bytes], planes: Planes, seconds: float) -> Rates:
-    """The rates of networks by their precision, without int8 where that is not possible.
+    """The rates of networks by their precision, without int8 if it is not possible on this machine.
 
-    planes [B, C, H, W]: those that the networks see, 256 at least; seconds: for each measurement.
+    planes [B, C, H, W]: the input of the networks, at least 256 positions; seconds: for each measurement.
     """
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "planes.npy", planes)
@@ -55,7 +55,7 @@ def measure(networks: dict[str, bytes], planes: Planes, seconds: float) -> Rates
                 while done == 0 or (round > 0 and time.process_time() - began < seconds):
                     session.run(None, {"planes": next(batches)})
                     done += size
-                if round > 0:  # the first is for warming up
+                if round > 0:  # the first one is a warm-up
                     rates[name][size].append(done / (time.process_time() - began))
     return {name: {size: median(row[size]) for size in BATCHES} for name, row in rates.items()}
 

@@ -1,7 +1,7 @@
-"""Other systems, measured beside ours: a program run in the environment that `make peers` made.
+"""Other systems (peers) for comparison: programs that run in the environment made by `make peers`.
 
-The peer reads one JSON request a line and answers with one JSON line, so that the two sides can take
-turns in one run: on a noisy machine only the ratio of neighbouring measurements means something.
+The peer reads one JSON request per line and answers with one JSON line, so that both sides can be measured
+alternately in one run: on a noisy machine, only the ratio of neighbouring measurements is meaningful.
 """
 
 import json
@@ -34,7 +34,7 @@ class Peer:
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         if not answer:
-            raise RuntimeError(f"the peer ended with code {self._process.wait()} at {request}")
+            raise RuntimeError(f"the peer ended with exit code {self._process.wait()} at {request}")
         return json.loads(answer)  # type: ignore[no-any-return]
 
     def __enter__(self) -> "Peer":

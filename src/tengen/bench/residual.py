@@ -1,7 +1,7 @@
-"""A plain residual network of random weights, the same for us and for a peer: weights by name, and as ONNX.
+"""A simple residual network with random weights, for Tengen and for a peer: weights by name, and as ONNX.
 
-planes ─ 3×3, ReLU ─ blocks of two 3×3 around which the input passes ─┬─ 2 filters, ReLU ─ linear ─ logits
-                                                                      └─ 1 filter, ReLU ─ 64, ReLU ─ value
+planes ─ 3×3, ReLU ─ blocks of two 3×3 with a skip connection ─┬─ 2 filters, ReLU ─ linear ─ logits
+                                                               └─ 1 filter, ReLU ─ 64, ReLU ─ value
 """
 
 import math
@@ -16,13 +16,13 @@ from tengen.games.game import Game
 
 Weights = dict[str, npt.NDArray[np.float32]]
 
-PLANES = (0, 1)  # my stones and the opponent's, as pgx shows them
+PLANES = (0, 1)  # my stones and the opponent's, as in pgx
 POLICY_FILTERS, VALUE_FILTERS, HIDDEN = 2, 1, 64
-OPSET, FORMAT = 17, 8  # as of our other exports
+OPSET, FORMAT = 17, 8  # as in our other exports
 
 
 def random_weights(game: Game, channels: int, blocks: int, seed: int = 1) -> Weights:
-    """Kernels [out, in, H, W], matrices [in, out], and biases, as batch normalisation leaves them."""
+    """Kernels [out, in, H, W], matrices [in, out] and biases, with batch normalisation already folded in."""
     random = np.random.default_rng(seed)
     weights: Weights = {}
 
@@ -45,7 +45,7 @@ def random_weights(game: Game, channels: int, blocks: int, seed: int = 1) -> Wei
 
 
 def to_onnx(game: Game, weights: Weights) -> bytes:
-    """The network for playing."""
+    """The network as ONNX, for playing."""
     nodes = []
 
     def add(kind: str, output: str, *inputs: str, **settings: Any) -> str:
@@ -73,7 +73,7 @@ def to_onnx(game: Game, weights: Weights) -> bytes:
     value = add("Flatten", "value.flat", relu(convolution("value.filter", x)))
     value = linear("value.out", relu(linear("value.hidden", value, "value.hidden")), "value.out")
     add("Squeeze", "value", add("Tanh", "value.tanh", value), "column")
-    # 3. what they are made of
+    # 3. the model
     arrays = {**weights, "column": np.array([1])}
     graph = helper.make_graph(
         nodes,
@@ -89,7 +89,7 @@ def to_onnx(game: Game, weights: Weights) -> bytes:
 
 
 def multiply_adds(data: bytes, game: Game) -> int:
-    """Of one position of a game, in the convolutions and linear layers of an fp32 network."""
+    """The multiply-adds per position of a game, in the convolutions and linear layers of an fp32 network."""
     model = onnx.load_model_from_string(data)
     axes = model.graph.input[0].type.tensor_type.shape.dim  # height and width may be free
     axes[2].dim_value, axes[3].dim_value = game.rows, game.cols

@@ -1,4 +1,4 @@
-"""How fast are the rules? Random playouts a second on one core, beside OpenSpiel's in the same run."""
+"""The speed of the rules: random playouts per second on one core, next to OpenSpiel's in the same run."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from tengen.games.batch import lift
 from tengen.games.game import Game, State
 from tengen.games.randomness import new_random
 
-# Ours → OpenSpiel's name of the same rules, where it has them.
+# Our name → OpenSpiel's name of the same rules, if it has them.
 OPENSPIEL = {
     "tictactoe": "tic_tac_toe",
     "connect4": "connect_four",
@@ -23,12 +23,12 @@ OPENSPIEL = {
     "othello8": "othello",
     "hex11": "hex(board_size=11)",
 }
-STONES = 40  # on the board, where legal moves are timed
+STONES = 40  # on the board when legal moves are timed
 
 
 @dataclass(frozen=True)
 class PlayoutRate:
-    """Random games a second from the first position."""
+    """Random games per second from the first position."""
 
     game: str
     ours: float
@@ -41,7 +41,7 @@ class PlayoutRate:
 
 @dataclass(frozen=True)
 class MoveTime:
-    """Nanoseconds for one position with 40 stones, renju beside gomoku."""
+    """Nanoseconds per position with 40 stones, for renju and for gomoku."""
 
     what: str
     gomoku15: float
@@ -53,14 +53,14 @@ class MoveTime:
 
 
 def playout_rates(seconds: float, rounds: int, peer: Peer | None) -> Iterator[PlayoutRate]:
-    """For each game the median over rounds in which the two systems take turns."""
+    """The rates of each game: medians over rounds in which both systems are measured alternately."""
     for name, openspiel_name in OPENSPIEL.items():
         game = find(name)
         batched, start, random = lift(game), game.new_state(), new_random(1)
 
         def ours(count: int) -> float:
             began = time.perf_counter()
-            batched.playouts(start, count, random)  # noqa: B023 (called before the loop goes on)
+            batched.playouts(start, count, random)  # noqa: B023 (called before the next iteration)
             return time.perf_counter() - began
 
         def theirs(count: int) -> float:
@@ -79,7 +79,7 @@ def playout_rates(seconds: float, rounds: int, peer: Peer | None) -> Iterator[Pl
 
 
 def move_times(seconds: float, rounds: int, num_positions: int = 512) -> Iterator[MoveTime]:
-    """The time of `legal`, and of `play` and `legal` together, on random positions with 40 stones."""
+    """The times of `legal`, and of `play` and `legal` together, on random positions with 40 stones."""
     gomoku, renju = find("gomoku15"), find("renju15")
     boards = [position_with_stones(renju, STONES, seed) for seed in range(num_positions)]
     renju_states = np.stack(boards)
@@ -117,7 +117,7 @@ def move_times(seconds: float, rounds: int, num_positions: int = 512) -> Iterato
 
 
 def position_with_stones(game: Game, stones: int, seed: int) -> State:
-    """A position after random moves near other stones, as in real games, not over."""
+    """A position after random moves near other stones, as in real games; the game is not over."""
     random = np.random.default_rng(seed)
     while True:
         state = game.new_state()
@@ -138,7 +138,7 @@ def position_with_stones(game: Game, stones: int, seed: int) -> State:
 
 
 def _count_for(seconds: float, measure: Callable[[int], float]) -> int:
-    """How many repetitions take about this long."""
+    """The number of repetitions that take about this many seconds."""
     count = 10
     while (taken := measure(count)) < seconds / 4:
         count = max(count * 2, int(count * seconds / 2 / max(taken, 1e-9))) if taken > 1e-4 else count * 10

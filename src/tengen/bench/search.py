@@ -1,8 +1,8 @@
-"""How fast is the search? Simulations per second on one core, next to mctx + pgx and OpenSpiel, in one run.
+"""The speed of the search: simulations per second on one core, next to mctx + pgx and OpenSpiel, in one run.
 
-A simulation is a visit of a root's move. Each side does the whole of what it takes to choose a move: make
-the trees, explore with its noise, search, read the result. The first time compiles and is not counted.
-Seconds are the processor's: what else runs on the machine does not lengthen them.
+A simulation is a visit of a root's move. Each side does all the work of choosing a move: create the trees,
+add noise, search, read the result. The first run compiles and is not counted. Seconds are processor time, so
+other programs do not change them.
 """
 
 import os
@@ -52,12 +52,12 @@ class SearchRate:
     peer: str | None
     theirs: float | None
     ratio: float | None
-    goal: float | None  # the ratio we want at least
+    goal: float | None  # the ratio should be at least this
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What trees take, computed and not allocated."""
+    """The memory of trees, computed without allocating it."""
 
     trees: str
     bytes_per_node: int
@@ -67,7 +67,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Openings:
-    """How first moves are spread."""
+    """The distribution of first moves."""
 
     search: str
     most_played: float  # share of the games
@@ -76,7 +76,7 @@ class Openings:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line of the table, before it is measured."""
+    """One line of the table to measure."""
 
     search: str
     ours: Measure
@@ -87,7 +87,7 @@ class Comparison:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Keeps this thread, and the processes it starts meanwhile, on one core, where the system lets us."""
+    """Keeps this thread and the processes it starts on one core, if the system allows it."""
     if sys.platform != "linux":
         yield
         return
@@ -102,7 +102,7 @@ def one_core() -> Iterator[None]:
 def search_rates(
     seconds: float, rounds: int, mctx: Peer | None, openspiel: Peer | None
 ) -> Iterator[SearchRate]:
-    """Each comparison in rounds in which the two systems take turns."""
+    """The rates of each comparison, from rounds in which both systems are measured alternately."""
     for comparison in _comparisons(mctx, openspiel):
         our_repetitions = _repetitions(seconds, comparison.ours)
         their_repetitions = _repetitions(seconds, comparison.theirs) if comparison.theirs else 0
@@ -122,8 +122,8 @@ def search_rates(
 
 
 def opening_entropies() -> list[Openings]:
-    """How varied are PUCT's first moves under a prior that is nearly sure of one of them? In self-play they
-    are drawn by visits; without noise all games share one tree, and few moves ever get a visit."""
+    """The variety of PUCT's first moves if the prior strongly prefers one move. In self-play, moves are drawn
+    by visits; without noise all games have the same tree, and few moves get any visit."""
     game = find("gomoku9")
     logits = np.zeros(game.num_actions, np.float32)
     logits[game.num_actions // 2] = 6.0
@@ -141,7 +141,7 @@ def opening_entropies() -> list[Openings]:
 
 
 def memory() -> list[Memory]:
-    """What the trees of PUCT and Gumbel take."""
+    """The memory of the trees of PUCT and Gumbel."""
     return [
         _memory("connect4", BATCH, 800),
         _memory("gomoku15", BATCH, 400, goal=256),
@@ -169,7 +169,7 @@ def _comparisons(mctx: Peer | None, openspiel: Peer | None) -> Iterator[Comparis
             f"{name} 32 × {BATCH}, random positions, noisy evaluator", _batch(name, 32, random, noisy)
         )
 
-    # 2. OpenSpiel's search in Python has one tree and one leaf at a time; ours need not
+    # 2. OpenSpiel's search in Python has one tree and one leaf at a time; ours can have many
     for what, simulations, trees, leaves, asked_ratio in (
         ("puct 800, one tree", 800, 1, 1, None),
         ("puct 800, one tree, 16 leaves per round", 800, 1, 16, None),
@@ -201,7 +201,7 @@ def _comparisons(mctx: Peer | None, openspiel: Peer | None) -> Iterator[Comparis
 def _batch(
     name: str, simulations: int, games: list[list[int]], evaluator: Evaluator, leaves: int = 1
 ) -> Measure:
-    """Ours, from the positions after these games of Connect 4."""
+    """A measurement of our search, from the positions after these games of Connect 4."""
     connect4 = find("connect4")
     search = Search(connect4, evaluator, SETTINGS[name], len(games), simulations, leaves)
     states = np.stack([position_after(connect4, moves) for moves in games])
@@ -214,7 +214,7 @@ def _batch(
             search.begin(states, random)
             search.run(simulations)
             result = search.result()
-            done += int(result.visits.sum())  # fewer where a root was proven early
+            done += int(result.visits.sum())  # fewer if a root was proven early
         taken = time.process_time() - began
         visits, is_open = result.visits, result.root_proven == UNKNOWN
         assert (visits[is_open].sum(axis=1) == simulations).all() and not visits[~result.legal].any()
@@ -224,7 +224,7 @@ def _batch(
 
 
 def _uct(game: Game, simulations: int) -> Measure:
-    """Ours, from the first position."""
+    """A measurement of our UCT, from the first position."""
     state, random = game.new_state(), new_random(1)
 
     def measure(repetitions: int) -> tuple[int, float]:
@@ -254,7 +254,7 @@ def _openspiel(peer: Peer, name: str, game: str, simulations: int) -> Measure:
 
 
 class NoisyEvaluator:
-    """An arbitrary but fixed opinion of every position, so that trees grow unevenly, as with a network."""
+    """Fixed pseudo-random priors and values, so that trees grow unevenly, as with a network."""
 
     def __init__(self, game: Game) -> None:
         random = np.random.default_rng(1)
@@ -267,7 +267,7 @@ class NoisyEvaluator:
 
 
 class FixedPrior:
-    """The same opinion of every position's moves."""
+    """The same priors for every position."""
 
     def __init__(self, logits: Floats) -> None:
         self._logits = logits
@@ -277,7 +277,7 @@ class FixedPrior:
 
 
 def _bits(shares: npt.NDArray[np.floating]) -> float:
-    """Shannon's entropy."""
+    """The Shannon entropy in bits."""
     shares = shares[shares > 0]
     return float((shares * -np.log2(shares)).sum())
 
@@ -290,7 +290,7 @@ def position_after(game: Game, moves: list[int]) -> State:
 
 
 def random_moves(game: Game, plies: int, seed: int) -> list[int]:
-    """Actions from the first position that do not end the game."""
+    """Random actions from the first position that do not end the game."""
     random = np.random.default_rng(seed)
     while True:
         state, moves = game.new_state(), list[int]()
@@ -309,7 +309,7 @@ def _memory(name: str, num_trees: int, simulations: int, goal: float | None = No
 
 
 def _repetitions(seconds: float, measure: Measure) -> int:
-    """How many take about this long."""
+    """The number of repetitions that take about this many seconds."""
     measure(1)  # compile
     return max(1, round(seconds / max(measure(1)[1], 1e-4)))
 

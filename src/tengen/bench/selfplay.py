@@ -1,13 +1,13 @@
-"""How fast is self-play? Simulations and games a second on one core, beside mctx + pgx in the same run.
+"""The speed of self-play: simulations and games per second on one core, next to mctx + pgx in the same run.
 
-Both sides play whole games of Connect 4 with Gumbel search and the same residual network, weight for weight.
-Ours are shards as training has them: their ends, when the batch grows thin, count too. Every shard stands
-between two halves of an empty loop, which evaluates full batches and does nothing else.
+Both sides play whole games of Connect 4 with Gumbel search and the same residual network, with the same
+weights. We play whole shards, as in training, including their ends, when few games of the batch are left.
+Every shard is measured between two halves of an empty loop, which only evaluates full batches.
 
     peer │ loop, shard, loop │ peer │ loop, shard, loop │ …       ratios are of neighbours, then the median
 
-Seconds are the processor's: other work on the machine does not lengthen them, though it takes its share
-of the memory and the clock. Only the step from one process to two is measured by the clock on the wall.
+Seconds are processor time, so other programs hardly change them (they still share caches and the clock rate).
+Only the step from one process to two is measured in wall-clock time.
 """
 
 import tempfile
@@ -48,27 +48,27 @@ CALIBRATION = 1024  # positions for int8
 
 PEER = "mctx + pgx"
 PEER_BATCHES = (32, 64, 128, 256)  # games at once; the fastest is taken. 512 was a seventh slower than 64
-CHECKED = [3, 3, 2, 4, 3]  # moves to a position of which both networks must say the same
+CHECKED = [3, 3, 2, 4, 3]  # moves to a position for which both networks must have the same output
 
 ALPHAZERO_GOMOKU = "mnk:rows=8,cols=8,k=5"
 ALPHAZERO_GOMOKU_SIMULATIONS = 400
-ALPHAZERO_GOMOKU_PEER = (4.8, 950.0)  # games a minute, simulations a second: AlphaZero_Gomoku with PyTorch
+ALPHAZERO_GOMOKU_PEER = (4.8, 950.0)  # games per minute, simulations per second; with PyTorch
 ALPHAZERO_GOMOKU_FEWER = (
     4  # times fewer games than of Connect 4: they have six times the simulations, or more
 )
 
-# At least: the share of the time inside the network, and simulations for each evaluation of the empty loop.
+# At least: the share of the time inside the network, and simulations per evaluation of the empty loop.
 GOALS = {
     "fp32": (0.90, 0.9),
     "int8": (0.85, 0.9),
     "fp32, cache": (0.90, 1.5),
     "int8, cache": (0.85, 1.5),
 }
-ASKED_PEER = {"fp32": 1.2, "int8": 3.0, "int8, cache": 5.0}  # simulations a second, times the peer's
+GOAL_PEER = {"fp32": 1.2, "int8": 3.0, "int8, cache": 5.0}  # simulations per second, times the peer's
 GOAL_SCALING = 1.8
-GOAL_ALPHAZERO_GOMOKU = 10.0  # games a minute, times the peer's, at our best
+GOAL_ALPHAZERO_GOMOKU = 10.0  # games per minute, times the peer's, in our fastest way
 
-Show = Callable[[str], None]  # tells what was just measured
+Show = Callable[[str], None]  # shows what was just measured
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Effort:
     rounds: int
     seconds: float  # of the peer and of the empty loop, each time
     games: int  # of a shard
-    opening_plies: int = 0  # at most so many random moves begin our games; the peer's have none
+    opening_plies: int = 0  # our games begin with at most this many random moves; the peer's with none
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ class Candidate:
     """A network to play with, in both precisions."""
 
     name: str
-    multiply_adds: int  # of one position
+    multiply_adds: int  # per position
     data: dict[Precision, bytes]
     planes: tuple[int, ...]
-    discount: float  # that its values were learned with
+    discount: float  # with which its values were learned
     c_scale: float  # of Gumbel search
-    weights: residual.Weights = field(default_factory=dict)  # for a peer, if it can have this network
+    weights: residual.Weights = field(default_factory=dict)  # for a peer, if it can use this network
 
     def card(self, game: Game, precision: Precision) -> Card:
         return Card(
@@ -119,18 +119,18 @@ class Measured:
     seconds: float
     network_seconds: float = 0.0  # of these, inside the network
     hit_rate: float | None = None  # of the cache
-    loop: float = 0.0  # evaluations a second in the empty loop beside it
-    peer: float | None = None  # simulations a second of the peer before it
+    loop: float = 0.0  # evaluations per second in the empty loop around it
+    peer: float | None = None  # simulations per second of the peer just before
 
     @property
     def rate(self) -> float:
-        """Simulations a second."""
+        """Simulations per second."""
         return self.simulations / max(self.seconds, 1e-6)
 
 
 @dataclass(frozen=True)
 class SelfPlayRate:
-    """Medians of the rounds; ratios are medians of those of neighbouring measurements."""
+    """Medians of the rounds; a ratio is the median of the ratios of neighbouring measurements."""
 
     who: str
     simulations_per_second: float
@@ -140,22 +140,24 @@ class SelfPlayRate:
     network_share: float | None = None  # of the time
     hit_rate: float | None = None
     loop_per_second: float | None = None  # evaluations in the empty loop
-    times_loop: float | None = None  # simulations for each of these
+    times_loop: float | None = None  # simulations per evaluation of the empty loop
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """The same shards by one process and by two: medians."""
+    """The time of the same shards with one process and with two: medians."""
 
     one_seconds: float
     two_seconds: float
     ratio: float
-    core_share: float  # of a core that each of the two had: with much less than 1 the ratio means nothing
+    core_share: (
+        float  # share of a core that each of the two had: if it is far below 1, the ratio means nothing
+    )
 
 
 @dataclass(frozen=True)
 class AlphaZeroGomokuRate:
-    """Medians. Games have not the same length as the peer's, so both ratios are given."""
+    """Medians. Games differ in length from the peer's, so both ratios are given."""
 
     who: str
     games_per_minute: float
@@ -169,7 +171,7 @@ class AlphaZeroGomokuRate:
 
 @dataclass(frozen=True)
 class Target:
-    """What we want at least, and what came out."""
+    """A goal, and the measured value, which should be at least the goal."""
 
     what: str
     value: float
@@ -180,12 +182,16 @@ class Target:
 def targets(
     rates: list[SelfPlayRate], scaling: Scaling | None, gomoku: list[AlphaZeroGomokuRate]
 ) -> list[Target]:
-    """Of everything that was measured."""
+    """The goals of everything that was measured."""
     found: list[tuple[str, float, float]] = []
     for rate in rates:
-        if rate.who in ASKED_PEER and rate.times_peer is not None:
+        if rate.who in GOAL_PEER and rate.times_peer is not None:
             found.append(
-                (f"{rate.who}: simulations a second, times the peer's", rate.times_peer, ASKED_PEER[rate.who])
+                (
+                    f"{rate.who}: simulations per second, times the peer's",
+                    rate.times_peer,
+                    GOAL_PEER[rate.who],
+                )
             )
         if rate.network_share is not None and rate.times_loop is not None:  # ours
             share, times_loop = GOALS[rate.who]
@@ -198,19 +204,19 @@ def targets(
     if gomoku:
         best = max(rate.times_peer for rate in gomoku)
         found.append(
-            ("AlphaZero_Gomoku's network: games a minute, times the peer's", best, GOAL_ALPHAZERO_GOMOKU)
+            ("AlphaZero_Gomoku's network: games per minute, times the peer's", best, GOAL_ALPHAZERO_GOMOKU)
         )
     return [Target(what, value, goal, value >= goal) for what, value, goal in found]
 
 
-# ---- beside mctx + pgx
+# ---- next to mctx + pgx
 
 
 def compare(
     ours: Candidate, theirs: Candidate, peer: Peer | None, effort: Effort, show: Show
 ) -> list[SelfPlayRate]:
-    """The peer, if there is one, and the four ways we can play."""
-    show(f"{ours.name}: {effort.games} games a round, in four ways")
+    """The rates of the peer, if there is one, and of the four ways in which we can play."""
+    show(f"{ours.name}: {effort.games} games per round, in four ways")
     ways = [
         Way(find("connect4"), ours, precision, is_cached, _settings(ours, effort), effort.games)
         for is_cached in (False, True)
@@ -228,7 +234,7 @@ def compare(
 
 
 class PeerGames:
-    """Games that the peer goes on with, in batches of the size that suits it best."""
+    """Games of the peer, which continue from measurement to measurement, in its fastest batch size."""
 
     def __init__(self, peer: Peer, network: Candidate, folder: Path, seconds: float, show: Show) -> None:
         self.measured: list[Measured] = []
@@ -244,7 +250,7 @@ class PeerGames:
         self._moves = max(1, round(seconds * rates[self._batch] / (self._batch * SIMULATIONS)))
 
     def measure(self) -> float:
-        """Simulations a second."""
+        """Simulations per second."""
         self.measured.append(self._play(self._batch, self._moves))
         return self.measured[-1].rate
 
@@ -258,7 +264,7 @@ class PeerGames:
         )
 
     def _check(self, network: Candidate) -> None:
-        """Do both sides have the same network?"""
+        """Checks that both sides have the same network."""
         game = find("connect4")
         evaluator = network.network(game, "fp32").direct(game)
         state = position_after(game, CHECKED)
@@ -285,13 +291,15 @@ class Way:
         self._game, self._settings, self._num_games = game, settings, num_games
         self._is_cached, self._sees_last_move = is_cached, game.shows_last_move(network.planes)
         self._evaluator = TimedEvaluator(game, network.network(game, precision))
-        play_shard(game, self._evaluator, settings, 1, num_games, [0])  # compiles, and meets full batches
+        play_shard(
+            game, self._evaluator, settings, 1, num_games, [0]
+        )  # compiles, and warms up with full batches
         self._play(simulations=1, seed=0)
         planes = random_planes(game, self._evaluator.session.largest_batch)
         self._planes = np.ascontiguousarray(planes[:, network.planes])
 
     def measure(self, seed: int, seconds: float, peer: float | None = None) -> Measured:
-        """A shard between two halves of an empty loop. `peer`: its rate just before."""
+        """The measurement of a shard between two halves of an empty loop. `peer`: its rate just before."""
         before = self._loop(seconds / 2)
         played = self._play(self._settings.simulations, seed)
         after = self._loop(seconds / 2)
@@ -316,7 +324,7 @@ class Way:
         )
 
     def _loop(self, seconds: float) -> float:
-        """Evaluations a second of full batches."""
+        """Evaluations per second, in full batches."""
         session = self._evaluator.session
         done, began = 0, session.seconds
         while done == 0 or session.seconds - began < seconds:
@@ -326,7 +334,7 @@ class Way:
 
 
 class TimedEvaluator:
-    """Knows how long it was inside the network."""
+    """An evaluator that measures the time inside the network."""
 
     def __init__(self, game: Game, network: Network) -> None:
         self._evaluator = network.direct(game)
@@ -338,7 +346,7 @@ class TimedEvaluator:
 
 
 class TimedSession:
-    """A session of ONNX Runtime with a stopwatch."""
+    """A session of ONNX Runtime that measures its time."""
 
     def __init__(self, run: Callable[[Planes], Answers]) -> None:
         self.seconds, self.largest_batch = 0.0, 0
@@ -353,7 +361,7 @@ class TimedSession:
 
 
 def _rate(who: str, measured: list[Measured]) -> SelfPlayRate:
-    """What the rounds come to. A game's length is a mean over all of them: few games end in one."""
+    """The rate over all rounds. The length of games is the mean over all: few games end in one round."""
     simulations, games = sum(one.simulations for one in measured), sum(one.games for one in measured)
     rate = median(one.rate for one in measured)
     peers = [one.rate / one.peer for one in measured if one.peer]
@@ -376,7 +384,7 @@ def _rate(who: str, measured: list[Measured]) -> SelfPlayRate:
 
 
 def scale(network: Candidate, effort: Effort, show: Show) -> Scaling:
-    """Two shards, as in training, by one process and by two, in turns; seconds by the clock on the wall."""
+    """The time of two shards, as in training, alternately with one process and with two; wall-clock time."""
     seconds: dict[int, list[float]] = {1: [], 2: []}
     shares = []
     work = TimedWork(SelfPlay("connect4", _settings(network, effort), _checkpoint(network)))
@@ -404,7 +412,7 @@ def scale(network: Candidate, effort: Effort, show: Show) -> Scaling:
 
 @dataclass(frozen=True)
 class TimedWork:
-    """Work: how long the processor works on a shard."""
+    """Work: the processor time of a shard."""
 
     work: SelfPlay
 
@@ -421,7 +429,7 @@ class TimedWork:
 
 
 def _checkpoint(network: Candidate) -> Checkpoint:
-    """To play in int8."""
+    """The checkpoint to play in int8."""
     return Checkpoint(network.card(find("connect4"), "int8"), network.data)
 
 
@@ -429,7 +437,7 @@ def _checkpoint(network: Candidate) -> Checkpoint:
 
 
 def alphazero_gomoku(effort: Effort, show: Show) -> list[AlphaZeroGomokuRate]:
-    """Gomoku of five on 8×8 with PUCT, 400 simulations a move. The peer's figures are not measured here."""
+    """The rates of five in a row on 8×8 with PUCT, 400 simulations per move. The peer is not measured."""
     game = find(ALPHAZERO_GOMOKU)
     net = nets.make("gomoku", game)
     data = to_onnx(net, random_planes(game, 64))
@@ -448,7 +456,7 @@ def alphazero_gomoku(effort: Effort, show: Show) -> list[AlphaZeroGomokuRate]:
         Way(game, network, "fp32", False, settings, num_games),
         Way(game, network, "int8", True, settings, num_games),
     ]
-    show(f"gomoku 8×8: {num_games} games a round, in two ways")
+    show(f"gomoku 8×8: {num_games} games per round, in two ways")
     for number in range(1, effort.rounds + 1):
         for way in ways:
             found = way.measure(number, effort.seconds)
@@ -475,7 +483,7 @@ def _alphazero_gomoku_rate(way: Way) -> AlphaZeroGomokuRate:
 
 
 def plain_network(channels: int, blocks: int) -> Candidate:
-    """Residual, with random weights: we can play with it, and the peer too."""
+    """A residual network with random weights, which the peer can use too."""
     connect4 = find("connect4")
     weights = residual.random_weights(connect4, channels, blocks)
     data = residual.to_onnx(connect4, weights)
@@ -484,7 +492,7 @@ def plain_network(channels: int, blocks: int) -> Candidate:
 
 
 def trained_network(path: str) -> Candidate:
-    """A run's, or that of a folder with a card. Not every one has been exported to int8: here it is anew."""
+    """The network of a run or of a folder with a card. It is exported to int8 again, because not all are."""
     folder = find_network(path)
     card = read_card(folder)
     if card.game != "connect4":
@@ -508,7 +516,7 @@ def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Can
 
 
 def _settings(network: Candidate, effort: Effort) -> SelfPlayConfig:
-    """Those of training, with the same number of simulations for every move."""
+    """The settings of training, but with the same number of simulations for every move."""
     return SelfPlayConfig(
         simulations=SIMULATIONS,
         full_share=1.0,

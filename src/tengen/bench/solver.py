@@ -1,6 +1,6 @@
-"""How fast is the Connect 4 solver? Nodes a second and milliseconds a position, one core, random positions.
+"""The speed of the Connect 4 solver: nodes per second, milliseconds per position; one core, random positions.
 
-Each group starts with an empty table. Seconds are the processor's: what else runs does not lengthen them.
+Each group starts with an empty table. Seconds are processor time, so other programs do not change them.
 """
 
 import time
@@ -18,7 +18,7 @@ GROUPS = {"middle game": (15, 27), "opening": (4, 14)}  # plies
 
 @dataclass(frozen=True)
 class SolverSpeed:
-    """The exact score of each of some positions."""
+    """The speed of solving some positions exactly."""
 
     group: str
     plies: tuple[int, int]
@@ -31,7 +31,7 @@ class SolverSpeed:
 
 
 def solver_speeds(positions: int, seed: int) -> Iterator[SolverSpeed]:
-    """One group after another."""
+    """The speeds, one group of positions after another."""
     Solver().score(Position.from_moves("connect4", "4444432232334"))  # compile
     for group, (fewest, most) in GROUPS.items():
         random = np.random.default_rng(seed)
@@ -54,7 +54,7 @@ def solver_speeds(positions: int, seed: int) -> Iterator[SolverSpeed]:
 
 
 def random_position(plies: int, random: np.random.Generator) -> Position:
-    """A position after so many random moves, the game not over."""
+    """A position after `plies` random moves; the game is not over."""
     while True:
         position = Position.start("connect4")
         while len(position.actions) < plies and not position.is_over:

@@ -1,9 +1,9 @@
-"""The command line: `tengen <verb> <game> …`. A command parses, calls the library, prints.
+"""The command line: `tengen <verb> <game> …`. A command parses its arguments, calls the library and prints.
 
-Results go to stdout, progress and errors to stderr. A user's mistake is one line and exit code 2. A machine
-that has no more memory or disk, or kills a worker, is one line and exit code 1. Any other exception is a bug
-of ours: its traceback is shown, and the exit code is 1.
-Nothing heavy is imported before a command runs, so that help is instant.
+Results go to stdout, progress and errors to stderr. A user's mistake gives one line and exit code 2. If the
+machine runs out of memory or disk, or kills a worker: one line and exit code 1. Any other exception is a bug
+in Tengen: it shows its traceback, and the exit code is 1.
+Large packages are imported only when a command needs them, so that --help is fast.
 """
 
 import os
@@ -91,7 +91,7 @@ def options(
     ] = False,
     game_files: Annotated[
         list[Path] | None,
-        typer.Option("--games", metavar="FILE", help="A Python file with a game of yours (may be repeated)."),
+        typer.Option("--games", metavar="FILE", help="A Python file with your own game. May be repeated."),
     ] = None,
 ) -> None:
     """Options that come before the command."""
@@ -105,23 +105,23 @@ def options(
 
 def main() -> None:
     """The console script."""
-    for name in ("SIGTERM", "SIGHUP"):  # leave by the with statements: outside engines are closed there
+    for name in ("SIGTERM", "SIGHUP"):  # leave through the with statements, which close external engines
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     make_streams_safe()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except OSError:  # it was reported; Python would try again at its end, and report it in its own way
+    except OSError:  # reported already; Python would flush again at exit, and report it differently
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs a command line. Whatever happens is said on stderr; the exit code."""
+    """The exit code of a command line, which is run here. Errors are reported on stderr."""
     try:
         return _invoke(arguments)
-    except typer.TyperException as error:  # of the command line's form
+    except typer.TyperException as error:  # wrong options or arguments
         _say(_usage(error))
         return MISTAKE
     except UserError as error:
@@ -131,16 +131,16 @@ def run(arguments: Sequence[str]) -> int:
         print(file=sys.stderr)
         _say("stopped")
         return STOPPED
-    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+    except BrokenPipeError:  # the reader, for example `head`, stopped reading
         return FAILURE
-    except Exception as error:  # noqa: BLE001  (the last line of defence)
+    except Exception as error:  # noqa: BLE001  (reported below, whatever it is)
         if mistake := mistaken_path(error) or _mistake_in_rules(error):
             _say(mistake)
             return MISTAKE
         failure = machine_failure(error)
         if failure is None:
             traceback.print_exception(error)
-            failure = "this is a bug of Tengen, not a mistake of yours: please report it with the lines above"
+            failure = "this is a bug in Tengen, not your mistake: please report it with the lines above"
         _say(failure)
         return FAILURE
 
@@ -152,36 +152,36 @@ def _invoke(arguments: Sequence[str]) -> int:
             command.invoke(context)
     except typer.Exit as end:
         code = end.exit_code
-    sys.stdout.flush()  # a full disk shows here
+    sys.stdout.flush()  # raises OSError here if the disk is full
     return code
 
 
 def _mistake_in_rules(error: Exception) -> str | None:
-    """What is wrong in a game file of the user's, if that is the reason for an error."""
+    """The mistake in a user's game file, if it caused this error; else None."""
     games_module = sys.modules.get("tengen.games")  # without it no file was loaded
     found: str | None = games_module.mistake_in_rules(error) if games_module else None
     return found
 
 
 def _say(text: str) -> None:
-    """One line that can be read, whatever it quotes."""
+    """Prints one readable line on stderr, even if the text quotes long words or control characters."""
     words = (word if len(word) <= LONG_WORD else word[: LONG_WORD // 2] + "…" for word in text.split(" "))
     shown = "".join(character if character.isprintable() else "?" for character in " ".join(words))
-    if len(shown) > LONG_LINE:  # what to do stands at its end
+    if len(shown) > LONG_LINE:  # keep the end, which says what to do
         shown = f"{shown[: LONG_LINE // 2]} … {shown[-LONG_LINE // 2 :]}"
     with suppress(OSError):
         print(f"tengen: {shown}", file=sys.stderr)
 
 
 def _given(error: typer.TyperException) -> str | None:
-    """What an option was given, if Typer could not read it: Pydantic tells, by whom it is read."""
+    """The value given for an option, if Typer could not parse it (Pydantic's error contains it)."""
     details = getattr(error.__cause__, "errors", None)
     given = details()[0].get("input") if callable(details) else None
     return given[:60] if isinstance(given, str) else None
 
 
 def _usage(error: typer.TyperException) -> str:
-    """What is wrong with a command line, and where to look it up."""
+    """What is wrong with a command line, its usage, and where to find help."""
     message = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")
     given = _given(error)
     if given is not None and repr(given) not in message:

@@ -1,4 +1,4 @@
-"""What the commands that play games share: options, progress, and what happens at Ctrl-C."""
+"""Shared by the commands that play games: options, progress, and Ctrl-C."""
 
 import math
 import sys
@@ -28,28 +28,32 @@ OpeningPlies = Annotated[
 ]
 OpeningFile = Annotated[
     Path | None,
-    typer.Option("--openings", metavar="FILE", help="Openings to play: a list of moves per line."),
+    typer.Option("--openings", metavar="FILE", help="A file of openings: one list of moves per line."),
 ]
 Undecided = Annotated[
     int,
     typer.Option(
-        min=0, max=10_000_000, help="Leave out openings whose result UCT can prove with so many simulations."
+        min=0, max=10_000_000, help="Skip openings whose result UCT can prove with this many simulations."
     ),
 ]
 Time = Annotated[
     str | None,
     typer.Option(metavar="60+1", help="Clocks: seconds per game for each side, and seconds added per move."),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; left out, one per core.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Number of processes; default: one per core.")
+]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Keep the games here; the same command goes on where it stopped."),
+    typer.Option(
+        metavar="DIR", help="Keep the games in this folder; the same command continues where it stopped."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 def clock(text: str | None) -> tuple[float, float] | None:
-    """60+1 as (60, 1); UserError if it is something else."""
+    """(60, 1) for the text 60+1; UserError if it is something else."""
     if text is None:
         return None
     seconds, _, increment = text.partition("+")
@@ -69,7 +73,7 @@ def openings(game: "Game", seed: int, plies: int | None, file: Path | None, unde
 
 
 def local_workers(workers: int | None) -> "LocalWorkers":
-    """So many processes on this machine, or one per core; they end with a with statement."""
+    """Worker processes on this machine: this many, or one per core; they end with the with statement."""
     from tengen.workers.local import LocalWorkers, available_cores
 
     return LocalWorkers(workers or available_cores())
@@ -80,7 +84,7 @@ def watch(
     total: int,
     status: "Callable[[list[PlayedGame]], str] | None" = None,
 ) -> tuple[list["PlayedGame"], int]:
-    """Plays with a progress bar. (The games, the exit code: 130 after Ctrl-C, 1 if the machine failed)"""
+    """(The games, the exit code): plays with a progress bar. 130 after Ctrl-C, 1 if the machine failed."""
     from tengen.errors import MachineError
 
     played: list[PlayedGame] = []

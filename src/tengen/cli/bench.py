@@ -1,4 +1,4 @@
-"""`tengen bench …`: speed, measured beside other systems in the same run."""
+"""`tengen bench …`: measures speed, next to other systems in the same run."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tengen.bench.selfplay import AlphaZeroGomokuRate, Scaling, SelfPlayRate
 
 PEERS = Path(".venv-peers")
-BUSY = 0.9  # of a core, for a process that could use all of it but for a moment at the end
+BUSY = 0.9  # of a core: a process with less had to share it (a moment at the end is allowed)
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -33,7 +33,7 @@ def rules(
     peers: Annotated[Path, typer.Option(help="The environment that `make peers` makes; or none.")] = PEERS,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Random playouts a second on one core, in alternation with OpenSpiel's C++ rollouts."""
+    """Random playouts per second on one core, alternately with OpenSpiel's C++ rollouts."""
     from tengen.bench.peer import Peer
     from tengen.bench.rules import move_times, playout_rates
 
@@ -41,7 +41,7 @@ def rules(
     with nullcontext() if alone else Peer(peers, "openspiel_rollouts.py") as peer:
         rates = []
         if not as_json:
-            print("random playouts a second, one core\n")
+            print("random playouts per second, one core\n")
             print(f"{'game':<12}{'tengen':>12}{'OpenSpiel':>12}{'ratio':>9}")
         for rate in playout_rates(seconds, rounds, peer):
             rates.append(rate)
@@ -55,7 +55,7 @@ def rules(
         return
     ours = {rate.game: rate.ours for rate in rates}
     print(f"\nrenju15 plays {ours['renju15'] / ours['gomoku15']:.2f} × as many random games as gomoku15")
-    print("\nnanoseconds a position with 40 stones\n")
+    print("\nnanoseconds per position with 40 stones\n")
     print(f"{'':<24}{'gomoku15':>10}{'renju15':>10}{'ratio':>9}")
     for row in times:
         print(f"{row.what:<24}{row.gomoku15:>10,.0f}{row.renju15:>10,.0f}{row.ratio:>8.1f}×")
@@ -68,7 +68,7 @@ def search(
     peers: Annotated[Path, typer.Option(help="The environment that `make peers` makes; or none.")] = PEERS,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Simulations a second on one core, in alternation with mctx + pgx on JAX and with OpenSpiel."""
+    """Simulations per second on one core, alternately with mctx + pgx on JAX and with OpenSpiel."""
     from tengen.bench.peer import Peer
     from tengen.bench.search import memory, one_core, opening_entropies, search_rates
 
@@ -82,7 +82,7 @@ def search(
         if not alone:
             print("mctx compiles each of its searches first: ten seconds and more", file=sys.stderr)
         if not as_json:
-            print("simulations a second, one core; connect4 unless named\n")
+            print("simulations per second, one core; connect4 unless named\n")
             print(f"{'search':<60}{'tengen':>12}{'peer':>12}{'ratio':>9}{'goal':>8}")
         for rate in search_rates(seconds, rounds, mctx, openspiel):
             rates.append(rate)
@@ -103,7 +103,7 @@ def search(
         print(
             f"{opening.search:<60}{opening.most_played:>11.1%}{opening.entropy:>8.2f} bits".replace("%", " %")
         )
-    print(f"\n{'trees':<60}{'bytes a node':>12}{'MiB':>12}{'goal':>9}")
+    print(f"\n{'trees':<60}{'bytes/node':>12}{'MiB':>12}{'goal':>9}")
     for size in sizes:
         goal = f"  ≤ {size.goal:>5,.0f}" if size.goal else ""
         print(f"{size.trees:<60}{size.bytes_per_node:>12,}{size.mebibytes:>12,.0f}{goal}")
@@ -112,8 +112,10 @@ def search(
 @app.command(cls=Command)
 def latency(
     seconds: Annotated[float, typer.Option(min=0.01, help="The limit of each move.")] = 0.2,
-    moves: Annotated[int, typer.Option(min=0, help="Of each player; 0: none.")] = 1000,
-    processes: Annotated[int, typer.Option(min=0, help="New ones, each with an empty kernel cache.")] = 10,
+    moves: Annotated[int, typer.Option(min=0, help="Moves of each player; 0: none.")] = 1000,
+    processes: Annotated[
+        int, typer.Option(min=0, help="New processes, each with an empty kernel cache.")
+    ] = 10,
     stops: Annotated[int, typer.Option(min=0, help="Searches that are stopped at a random moment.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
@@ -122,7 +124,7 @@ def latency(
     from tengen.players.limit import Limit
 
     if not as_json:
-        print(f"milliseconds; moves under seconds={seconds:g}\n")
+        print(f"milliseconds; moves with seconds={seconds:g}\n")
         print(f"{'player':<20}{'game':<10}{'what':<11}{'count':>6}{'median':>9}{'99 %':>9}{'largest':>9}")
     rows = []
     for row in measure(Limit(seconds=seconds), moves, processes, stops):
@@ -136,8 +138,8 @@ def latency(
 
 @app.command(cls=Command)
 def memory(
-    player: Annotated[str, typer.Option(metavar="SPEC", help="Who plays.")] = "zero:memory=128",
-    game: Annotated[str, typer.Option(help="What is played.")] = "gomoku15",
+    player: Annotated[str, typer.Option(metavar="SPEC", help="The player.")] = "zero:memory=128",
+    game: Annotated[str, typer.Option(help="The game.")] = "gomoku15",
     seconds: Annotated[float, typer.Option(min=0.01, help="The limit of each of three moves.")] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
@@ -145,13 +147,13 @@ def memory(
     from tengen.bench.memory import footprints
 
     if not as_json:
-        print(f"unique megabytes of a process, {player} at {game}, moves under seconds={seconds:g}\n")
+        print(f"unique megabytes of a process, {player} playing {game}, moves with seconds={seconds:g}\n")
         print(f"{'kernels':<12}{'imported':>10}{'prepared':>10}{'3 moves':>10}")
     rows = []
     for row in footprints(player, game, seconds):
         rows.append(row)
         if not as_json:
-            kernels = "compiled now" if row.is_cold else "kept"
+            kernels = "compiled now" if row.is_cold else "cached"
             print(f"{kernels:<12}{row.imported:>10.0f}{row.prepared:>10.0f}{row.moved:>10.0f}", flush=True)
     if as_json:
         print(json.dumps([asdict(row) for row in rows]))
@@ -161,23 +163,25 @@ def memory(
 def selfplay(
     part: Annotated[
         Literal["peers", "scaling", "alphazero-gomoku", "all"],
-        typer.Option(help="Beside mctx + pgx; one process and two; AlphaZero_Gomoku's network."),
+        typer.Option(help="Next to mctx + pgx; one process and two; AlphaZero_Gomoku's network."),
     ] = "all",
     rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 3,
-    seconds: Annotated[float, typer.Option(min=0.01, help="Of the peer and of an empty loop.")] = 5.0,
-    games: Annotated[int, typer.Option(min=1, help="Of a shard: ours are measured whole.")] = 256,
+    seconds: Annotated[
+        float, typer.Option(min=0.01, help="For each measurement of the peer and of an empty loop.")
+    ] = 5.0,
+    games: Annotated[int, typer.Option(min=1, help="Games per shard; we measure whole shards.")] = 256,
     opening_plies: Annotated[
-        int, typer.Option(min=0, help="At most so many random moves begin our games; in training, 12.")
+        int, typer.Option(min=0, help="Our games begin with at most this many random moves; in training, 12.")
     ] = 0,
     net: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Play with a run's network, or that of a folder.")
+        str | None, typer.Option(metavar="FOLDER", help="Play with the network of a run or of a folder.")
     ] = None,
     channels: Annotated[int, typer.Option(min=1, help="Width of the random network.")] = 64,
-    blocks: Annotated[int, typer.Option(min=1, help="Its depth.")] = 4,
+    blocks: Annotated[int, typer.Option(min=1, help="Depth of the random network.")] = 4,
     peers: Annotated[Path, typer.Option(help="The environment that `make peers` makes; or none.")] = PEERS,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Self-play with a network: in turns with mctx + pgx on JAX, by two processes, and at 8×8 gomoku."""
+    """Self-play with a network: alternately with mctx + pgx on JAX, with two processes, and on 8×8 gomoku."""
     from importlib.util import find_spec
 
     from tengen.errors import MissingExtraError
@@ -203,7 +207,7 @@ def selfplay(
         alone = str(peers) == "none"
         with one_core(), nullcontext() if alone else Peer(peers, "mctx_pgx_selfplay.py") as peer:
             if not alone:
-                show("mctx compiles its search for some sizes of batch first: a minute or two")
+                show("mctx first compiles its search for several batch sizes: a minute or two")
             rates = bench.compare(ours, theirs, peer, effort, show)
     if part in ("scaling", "all"):
         scaling = bench.scale(ours, effort, show)
@@ -223,20 +227,20 @@ def selfplay(
         }
         print(json.dumps(found, ensure_ascii=False))
         return
-    millions = [f"{one.multiply_adds / 1e6:.1f}M multiply-adds a position" for one in (ours, theirs)]
+    millions = [f"{one.multiply_adds / 1e6:.1f}M multiply-adds per position" for one in (ours, theirs)]
     if rates or scaling:
-        print(f"connect4, Gumbel, {bench.SIMULATIONS} simulations a move; rounds: {rounds}, medians")
+        print(f"connect4, Gumbel, {bench.SIMULATIONS} simulations per move; rounds: {rounds}, medians")
         peers_network = f"; the peer's: {theirs.name}, {millions[1]}" if net else ""
         print(f"network: {ours.name}, {millions[0]}{peers_network}")
     if rates:
         _print_selfplay(rates, bench.GOALS)
     if scaling:
         print(
-            f"\ntwo shards by one process {scaling.one_seconds:.1f} s, by two {scaling.two_seconds:.1f} s:"
+            f"\ntwo shards, one process {scaling.one_seconds:.1f} s, two {scaling.two_seconds:.1f} s:"
             f" {scaling.ratio:.2f} ×  (≥ {bench.GOAL_SCALING} ×)"
         )
         if scaling.core_share < BUSY:
-            print(f"the machine has other work: each of the two had {_percent(scaling.core_share)} of a core")
+            print(f"the machine was busy: each process had {_percent(scaling.core_share)} of a core")
     if gomoku:
         _print_alphazero_gomoku(gomoku)
     if targets:
@@ -248,14 +252,19 @@ def selfplay(
 
 @app.command(cls=Command)
 def learner(
-    game: Annotated[str, typer.Argument(help="Whose network and settings are used.")] = "connect4",
-    parts: Annotated[int, typer.Option(min=1, max=64, help="Of a batch, and processes, and threads.")] = 2,
-    busy: Annotated[int, typer.Option(min=0, max=64, help="Programs that take a core each, beside it.")] = 2,
-    steps: Annotated[int, typer.Option(min=1, help="Of the learner, in each round.")] = 40,
+    game: Annotated[str, typer.Argument(help="The game whose network and settings are used.")] = "connect4",
+    parts: Annotated[
+        int,
+        typer.Option(min=1, max=64, help="Parts of a batch; also the number of processes and of threads."),
+    ] = 2,
+    busy: Annotated[
+        int, typer.Option(min=0, max=64, help="Other programs that keep one core each busy.")
+    ] = 2,
+    steps: Annotated[int, typer.Option(min=1, help="Learning steps per round.")] = 40,
     rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """A step of the learner: processes and threads by turns, alone and beside busy programs."""
+    """The time of a learning step: processes and threads alternately, alone and next to busy programs."""
     from tengen.cli.train import can_train
     from tengen.errors import MissingExtraError
 
@@ -266,7 +275,7 @@ def learner(
 
     rows = []
     if not as_json:
-        print(f"milliseconds of a step of {game}'s learner; medians of {rounds} rounds of {steps} steps\n")
+        print(f"milliseconds per learning step of {game}; medians of {rounds} rounds of {steps} steps\n")
         print(f"{'busy programs':<16}{'computed by':<16}{'median':>10}{'least':>10}{'most':>10}")
     for row in step_times(game, parts, busy, steps, rounds, lambda line: print(line, file=sys.stderr)):
         rows.append(row)
@@ -295,7 +304,7 @@ def _print_selfplay(rates: "list[SelfPlayRate]", goal: dict[str, tuple[float, fl
 
 
 def _print_alphazero_gomoku(rates: "list[AlphaZeroGomokuRate]") -> None:
-    print("\ngomoku of five on 8×8, AlphaZero_Gomoku's network, PUCT, 400 simulations a move, one core\n")
+    print("\ngomoku of five on 8×8, AlphaZero_Gomoku's network, PUCT, 400 simulations per move, one core\n")
     print(
         f"{'':<12}{'games/min':>15}{'× peer':>9}{'moves':>7}{'simulations/s':>15}{'× peer':>8}"
         f"{'in the network':>16}{'cache hits':>12}"
@@ -317,7 +326,7 @@ def alphabeta(
     positions: Annotated[int, typer.Option(min=1, help="Mid-game positions of gomoku15.")] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Alpha-beta's nodes a second and time to depth 6, mid-game, on one core."""
+    """Alpha-beta's nodes per second and time to depth 6, mid-game, on one core."""
     from tengen.bench.alphabeta import thinking
 
     rows = thinking(positions)
@@ -336,11 +345,11 @@ def alphabeta(
 
 @app.command(cls=Command)
 def solver(
-    positions: Annotated[int, typer.Option(min=1, help="In each group.")] = 50,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random positions.")] = 1,
+    positions: Annotated[int, typer.Option(min=1, help="Positions per group.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random positions.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """The Connect 4 solver on one core: nodes a second and milliseconds a position."""
+    """The Connect 4 solver on one core: nodes per second and milliseconds per position."""
     from tengen.bench.search import one_core
     from tengen.bench.solver import solver_speeds
 

@@ -1,4 +1,4 @@
-"""`tengen check GAME|all`: does a game keep the contract, and can it be learned?"""
+"""`tengen check GAME|all`: tests whether a game's functions are correct, and whether it can be trained."""
 
 import json
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def check(
-    game: Annotated[str, typer.Argument(help="A game, or all: the contract alone, of every game.")],
+    game: Annotated[str, typer.Argument(help="A game; or all: every game, without training.")],
     positions: Annotated[int, typer.Option(min=1, help="Random positions to check.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random games.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random games.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Check a game: indices, purity, legality, symmetries, drawing, compiled equals interpreted, training."""
@@ -57,7 +57,7 @@ def check(
 
 
 def _check(name: str, positions: int, seed: int) -> Iterator["Finding"]:
-    """Uncompiled, then the contract, then training: each only if what comes before is right."""
+    """The findings: uncompiled, then the contract, then training; each only if those before are ok."""
     from tengen.cli.train import can_train
     from tengen.games import find
     from tengen.games.check import Finding, check_game
@@ -80,11 +80,11 @@ def _check(name: str, positions: int, seed: int) -> Iterator["Finding"]:
 
 
 def _next(name: str, broken: int) -> str:
-    """The last line."""
+    """The last line of the output: what to do next."""
     from tengen.cli.train import can_train
 
     if broken:
-        return "mend the first BROKEN, then check again: it often explains those after it"
+        return "fix the first BROKEN, then check again: it often causes the others"
     if not can_train():
         return "not checked: training, which needs the train extra: pip install '.[train]' in the clone"
-    return f"all is well: {command('train', name, '--minutes', '5')}"
+    return f"all checks passed; next: {command('train', name, '--minutes', '5')}"

@@ -1,4 +1,4 @@
-"""A command of the command line whose arguments are what they seem to be."""
+"""The class of all commands, which refuses arguments that would fail later."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ LARGEST = 2**63 - 1
 
 
 class Command(TyperCommand):
-    """Refuses numbers that no computation can take, and text that cannot be written."""
+    """A command that refuses infinite or huge numbers, and text that cannot be printed."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)
@@ -24,7 +24,7 @@ class Command(TyperCommand):
 
 
 def help_without_a_command(context: typer.Context) -> None:
-    """Shows the help of a group when no command of it is named."""
+    """Shows the help of a group of commands if none is named."""
     if context.invoked_subcommand is None:
         print(context.get_help())
         raise typer.Exit(2)
@@ -42,6 +42,4 @@ def _check(name: str, value: object) -> None:
     if isinstance(value, int) and abs(value) > LARGEST:
         raise UserError(f"{name} is a number below 2^63, got {len(str(abs(value)))} digits")
     if isinstance(value, str) and not all(one.isprintable() or one in " \t\r\n" for one in value):
-        raise UserError(
-            f"{name} is plain text, got control characters or bytes that are no text: {value[:60]}"
-        )
+        raise UserError(f"{name} is plain text, got control characters or invalid text: {value[:60]}")

@@ -6,7 +6,9 @@ import typer
 
 
 def config(
-    game: Annotated[str | None, typer.Argument(help="A game; without, the defaults of every game.")] = None,
+    game: Annotated[
+        str | None, typer.Argument(help="A game; default: the settings shared by all games.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="minutes, hour, night or gpu.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="May be repeated.")

@@ -1,4 +1,4 @@
-"""`tengen demo`: Connect 4 from nothing in three minutes, and then a game."""
+"""`tengen demo`: trains Connect 4 from random weights in three minutes, then shows a game."""
 
 import sys
 import time
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tengen.training.run import Run
 
 GAME = "connect4"
-OPPONENT = "uct:sims=1000"  # a search with random games, which has learned nothing
-SETTINGS = (  # short generations, each measured: something to see within a minute, on a busy machine too
+OPPONENT = "uct:sims=1000"  # a search with random rollouts, without a network
+SETTINGS = (  # short generations, each measured: a first result within a minute, even on a busy machine
     "selfplay.games=256",
     "selfplay.games_per_shard=64",
     "measure.every=1",
@@ -29,16 +29,18 @@ MOST_ROWS = 8  # of the table at the end
 
 
 def demo(
-    minutes: Annotated[float, typer.Option(min=0.1, help="Of training.")] = 3.0,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another run.")] = 1,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Minutes of training.")] = 3.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the run.")] = 1,
     pause: Annotated[float, typer.Option(min=0.0, help="Seconds between moves, in a terminal.")] = 0.4,
-    plain: Annotated[bool, typer.Option("--plain", help="A line per generation, in a terminal too.")] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print a line per generation, also in a terminal.")
+    ] = False,
 ) -> None:
-    """Train a network on Connect 4 for three minutes, from nothing, and watch it play."""
+    """Train a network on Connect 4 for three minutes, from random weights, and watch it play."""
     if can_train():
         print(
             f"Connect 4 from random weights and the rules alone, {minutes:g} minutes. Watch how often it\n"
-            "finds the perfect move (the fastest win, the slowest loss) or a good one (the result is kept)\n"
+            "finds the perfect move (the fastest win, the slowest loss) or a good one (it keeps the result)\n"
             "in positions that it never learns from.\n",
             flush=True,
         )
@@ -57,13 +59,13 @@ def demo(
     print(f"\nPlay it:    {command('play', GAME, '--opponent', f'zero:{network}')}")
     if can_train():
         again = command("train", "--resume", Path(network).name, "--minutes", f"{10 * minutes:g}")
-        print(f"Go on:      {again}")
+        print(f"Continue:   {again}")
         print(f"Curves:     {command('report', Path(network).name)}")
     print(f"Stronger:   {command('play', GAME)}        (the bundled network)")
 
 
 def _new_run(minutes: float, seed: int) -> "Run":
-    """runs/demo, or demo-2, … if there is one."""
+    """A new run: runs/demo, or runs/demo-2, … if that exists."""
     from tengen.training import config_files
     from tengen.training.run import Run
 
@@ -76,7 +78,7 @@ def _new_run(minutes: float, seed: int) -> "Run":
 
 
 def _progress(run: "Run") -> str:
-    """How strong it was after each generation, and with random weights."""
+    """The strength after each generation, and with random weights, as a table."""
     from tengen import games
     from tengen.training.measure import measure
     from tengen.workers.local import LocalWorkers, available_cores
@@ -99,7 +101,7 @@ def _progress(run: "Run") -> str:
 
 
 def _show_game(network: str, pause: float) -> "Position":
-    """The network plays first; the last position."""
+    """The last position of a game that is shown; the network plays first."""
     from tengen import games, players
     from tengen.games.position import Position
 

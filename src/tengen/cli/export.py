@@ -14,15 +14,19 @@ from tengen.errors import MissingExtraError, UserError
 def export(
     name: Annotated[str, typer.Argument(metavar="RUN", help="A run: tengen runs lists them.")],
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
-    sims: Annotated[int, typer.Option(min=2, help="Simulations per move, to measure with.")] = 64,
+    simulations: Annotated[
+        int, typer.Option("--sims", min=2, help="Simulations per move of the measurement.")
+    ] = 64,
     positions: Annotated[int, typer.Option(min=0, help="Scored positions to measure on (Connect 4).")] = 1000,
     opponents: Annotated[
-        str | None, typer.Option(help="Players to meet, separated by spaces; without, the run's.")
+        str | None, typer.Option(help="Players to play against, separated by spaces; default: the run's.")
     ] = None,
-    games: Annotated[int, typer.Option(min=0, help="Against each of them.")] = 40,
-    weights: Annotated[bool, typer.Option(help="With the weights, to begin other runs with.")] = True,
+    games: Annotated[int, typer.Option(min=0, help="Games against each opponent.")] = 40,
+    weights: Annotated[
+        bool, typer.Option(help="Include the weights, so that other runs can start from them.")
+    ] = True,
 ) -> None:
-    """MeasureConfig a run's champion and write it to a folder: zero:FOLDER plays it, without the run."""
+    """Measure a run's champion and write it to a folder: zero:FOLDER plays it, without the run."""
     from tengen.cli.train import can_train
 
     if not can_train():
@@ -41,14 +45,14 @@ def export(
 
     run = Run.open(run_folder(name))
     if folder.exists():
-        raise UserError(f"{folder} is there already: give a new folder")
+        raise UserError(f"{folder} exists already: give a new folder")
     files.check_can_make(folder)
     source = find_network(str(run.folder))
     network, game = checkpoint.read(source), rules.find(run.config.game)
     card = network.card
     against = run.config.measure.opponents if opponents is None else opponents
     check_players(game, against.split())
-    config = MeasureConfig(positions=positions, simulations=sims, opponents=against, games=games)
+    config = MeasureConfig(positions=positions, simulations=simulations, opponents=against, games=games)
     print(f"measuring generation {card.generation} of {name}", file=sys.stderr)
     with local_workers(None) as run_tasks:
         strength = measure(config, game, network, run_tasks)

@@ -1,4 +1,4 @@
-"""A training run on the screen: a panel that is always there, or a line per generation."""
+"""A training run in the terminal: a live panel, or a line per generation."""
 
 import time
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from tengen.training.selfplay import ShardStats
 
 FRAMES_A_SECOND = 4
-LATELY = 5  # generations whose pace says how long the rest will take
+LATELY = 5  # last generations, whose mean time predicts the time left
 WIDTH, BAR, CURVE, SHORT_CURVE = 78, 28, 24, 8  # characters
-MOST_STRENGTHS = 8  # rows, so that all fits a terminal of 24
+MOST_STRENGTHS = 8  # rows, so that everything fits into a terminal with 24 rows
 LOSSES = {"policy": "policy", "value": "value", "plies_left": "plies left"}
 COUNTED = ("games", "positions", "simulations")  # per second
 TITLES = {"before": "last measured"}  # the network of the measurement before this one
@@ -36,7 +36,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 class Lines:
-    """Watches a run and prints a line for each generation."""
+    """A watcher that prints a line per generation."""
 
     def __init__(self, run: Run) -> None:
         self._length, self._lines = run.config.length, run.metrics()
@@ -67,9 +67,9 @@ class Lines:
 
 
 class LivePanel:
-    """Watches a run and shows all of it, on stderr, while the with statement lasts.
+    """A watcher that shows a run in a panel on stderr, during the with statement.
 
-    Another thread draws, at any moment: a change that needs two steps may be seen half done.
+    Another thread draws the panel at any time, so it may show a change of two steps half done.
     """
 
     def __init__(self, run: Run, console: Console | None = None) -> None:
@@ -116,7 +116,7 @@ class LivePanel:
         self._phase, self._total, self._steps = "finished", 0, []
 
     def render(self) -> Panel:
-        """The picture of this moment."""
+        """The panel, as it is now."""
         config, name = self._config, self._run.folder.name
         top = _table()
         top.add_row("game", f"{config.game}, {network_text(config.network)}")
@@ -136,13 +136,13 @@ class LivePanel:
             strength.add_row("" if place else "strength", row)
         heading = Text(str(self._run.folder), "bold")
         heading.truncate(WIDTH - 6, overflow="ellipsis")
-        hint = Text(f"Ctrl-C stops, {command('train', '--resume', name)} goes on", "dim")
+        hint = Text(f"Ctrl-C stops, {command('train', '--resume', name)} continues", "dim")
         return Panel(
             Group(top, "", middle, "", losses, "", strength),
             title=heading,
             subtitle=None if self._is_over else hint,
             border_style="cyan",
-            width=min(WIDTH, self._console.width - 2),  # the ^C of a terminal fits beside it
+            width=min(WIDTH, self._console.width - 2),  # leaves room for the ^C that a terminal prints
         )
 
     def _last(self, section: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class LivePanel:
         return f"{_clock(self._elapsed())} gone, {left}"
 
     def _seconds(self) -> float:
-        """Since the generation began."""
+        """Seconds since the generation began."""
         return 0.0 if self._phase in ("starting", "finished") else time.monotonic() - self._generation_began
 
     def _complete(self) -> int:
@@ -194,7 +194,7 @@ class LivePanel:
 
 @dataclass(frozen=True)
 class _Speed:
-    """Of self-play, per second."""
+    """The speed of self-play, per second."""
 
     games: float = 0.0
     positions: float = 0.0
@@ -209,11 +209,11 @@ class _Speed:
         if not self.games:
             return "…"
         rates = [f"{self.games:.1f} games", f"{self.positions:,.0f} positions"]
-        return ", ".join([*rates, f"{self.simulations:,.0f} simulations a second"])
+        return ", ".join([*rates, f"{self.simulations:,.0f} simulations per second"])
 
 
 def sparkline(values: Sequence[float], width: int) -> str:
-    """A curve of so many characters at most; each is the mean of its share of the values."""
+    """A curve of at most `width` characters; each shows the mean of some neighbouring values."""
     width = min(width, len(values))
     edges = [place * len(values) // width for place in range(width + 1)]
     means = [sum(values[a:b]) / (b - a) for a, b in pairwise(edges)]
@@ -222,7 +222,7 @@ def sparkline(values: Sequence[float], width: int) -> str:
 
 
 def _strength_rows(lines: Sequence[dict[str, Any]]) -> list[Text]:
-    """Each share as it was last measured, its history and the best."""
+    """A row for each measured share: the last value, a curve, and the best."""
     history: dict[tuple[str, str], list[tuple[float, int]]] = {}
     for line in lines:
         for group, shares in strengths(line).items():
@@ -259,7 +259,7 @@ def _games_text(played: dict[str, Any]) -> str:
 
 
 def _left(length: LengthConfig, lines: Sequence[dict[str, Any]], now: float = 0.0) -> str:
-    """Until the run ends, `now` seconds into the next generation."""
+    """The time left until the run ends, `now` seconds into the next generation, as text."""
     ends = [0.0, *(line["elapsed"] for line in lines)][-LATELY - 1 :]
     limits = []
     if length.minutes:

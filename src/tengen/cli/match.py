@@ -1,4 +1,4 @@
-"""`tengen match GAME A B`: who is stronger, and by how much."""
+"""`tengen match GAME A B`: which player is stronger, and by how much."""
 
 import json
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`tengen net NAME --game GAME`: a network's layers, its size, its speed here, and a picture of it."""
+"""`tengen net NAME --game GAME`: a network's layers, its size, its speed, and a picture of it."""
 
 import json
 import sys
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from tengen.bench.network import Rates
     from tengen.nets.describe import Description, Layer
 
-POSITIONS = 512  # of random games: for calibrating int8, and to evaluate
+POSITIONS = 512  # from random games: to calibrate int8 and to measure speed
 
 
 def net(
     name: Annotated[str, typer.Argument(help="anysize, gobang, gomoku, connect4 or mnk.")],
-    game: Annotated[str, typer.Option(help="The game it is for.")],
+    game: Annotated[str, typer.Option(help="The game to play.")],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="May be repeated.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Write the architecture as an SVG picture.")] = None,
     png: Annotated[Path | None, typer.Option(help="Write the architecture as a PNG picture.")] = None,
     seconds: Annotated[
-        float, typer.Option(min=0, max=3600, help="For each of 20 measurements of speed; 0: none.")
+        float, typer.Option(min=0, max=3600, help="Seconds for each of 20 measurements of speed; 0: none.")
     ] = 0.5,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Show a network: its layers, parameters, arithmetic, and how fast it is on this machine."""
+    """Show a network: its layers, parameters, multiply-adds, and its speed on this machine."""
     from importlib.util import find_spec
 
     from tengen.errors import MissingExtraError
@@ -83,7 +83,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _table(description: "Description", num_planes: int) -> str:
-    """The layers, a line each."""
+    """The layers, one line each."""
     planes = len(description.planes)
     rows = [("", "", "output", "parameters", "multiply-adds")]
     of = "" if planes == num_planes else f" of the game's {num_planes}"
@@ -111,9 +111,12 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def _speeds(rates: "Rates") -> str:
-    """The rates, a line for each precision."""
+    """The speeds, one line per precision."""
     sizes = list(rates["fp32"])
-    lines = ["", f"{'evaluations a second, one thread':<36}" + "".join(f"{f'batch {n}':>12}" for n in sizes)]
+    lines = [
+        "",
+        f"{'evaluations per second, one thread':<36}" + "".join(f"{f'batch {n}':>12}" for n in sizes),
+    ]
     for precision in ("fp32", "int8"):
         if precision in rates:
             numbers = "".join(f"{rates[precision][size]:>12,.0f}" for size in sizes)

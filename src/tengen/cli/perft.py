@@ -1,4 +1,4 @@
-"""`tengen perft GAME DEPTH`: the number of move sequences, the classic test of rules."""
+"""`tengen perft GAME DEPTH`: the number of move sequences, the usual test of rules."""
 
 import json
 import time
@@ -19,7 +19,7 @@ def perft(
 
     position = Position.from_moves(game, " ".join(moves or []))
     batched = lift(position.game)
-    batched.perft(position.state.copy(), 1)  # compile, so that the times below are of counting
+    batched.perft(position.state.copy(), 1)  # compiles, so that the times below include only counting
     for length in range(1, depth + 1):
         began = time.perf_counter()
         count = batched.perft(position.state.copy(), length)

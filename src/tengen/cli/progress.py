@@ -1,4 +1,4 @@
-"""How far we are, on stderr: a bar with rate and time left, or a line now and then where nobody watches."""
+"""Progress on stderr: a bar with rate and time left or, outside a terminal, a line every ten seconds."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ SECONDS_A_LINE = 10.0
 def progress(
     items: Iterable[Item], total: int, unit: str, status: Callable[[], str] = lambda: ""
 ) -> Iterator[Item]:
-    """Passes the items on. `status` is asked for when something is shown."""
+    """The same items, with progress shown. `status` is called for each line or frame."""
     shown = _in_a_bar if sys.stderr.isatty() else _in_lines
     return shown(items, total, unit, status)
 

@@ -1,4 +1,4 @@
-"""`tengen reference …`: a player against positions whose every move is scored exactly."""
+"""`tengen reference …`: measures players on positions in which every move has an exact score."""
 
 import json
 import sys
@@ -27,13 +27,15 @@ def reference(context: typer.Context) -> None:
 @app.command(cls=Command)
 def run(
     file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
-    player: Annotated[str, typer.Option(help="Who: uct:sims=800, zero:runs/c4:sims=64, …")] = "uct:sims=800",
-    mistakes: Annotated[int, typer.Option(min=0, help="How many mistakes to show.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Of the player's chances.")] = 0,
+    player: Annotated[
+        str, typer.Option(help="The player: uct:sims=800, zero:runs/c4:sims=64, …")
+    ] = "uct:sims=800",
+    mistakes: Annotated[int, typer.Option(min=0, help="Number of mistakes to show.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the player.")] = 0,
     workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """How often a player finds the perfect move, and how often a good one."""
+    """Measure how often a player finds the perfect move, and how often a good one."""
     from tengen import games
     from tengen.arena import reference as scored
     from tengen.arena.referee import check_players
@@ -56,17 +58,23 @@ def run(
 def curve(
     name: Annotated[str, typer.Argument(metavar="RUN", help="A training run of Connect 4.")],
     file: Annotated[Path | None, typer.Argument(help="JSON lines; without, Tengen's own set.")] = None,
-    sims: Annotated[int, typer.Option(min=1, help="Simulations per move; 1: the network alone.")] = 800,
-    minutes: Annotated[str, typer.Option(help="When, in minutes of the run's work.")] = "5,10,20,30,45,60",
+    simulations: Annotated[
+        int, typer.Option("--sims", min=1, help="Simulations per move; 1: the network alone.")
+    ] = 800,
+    minutes: Annotated[
+        str, typer.Option(help="Minutes of training after which to measure.")
+    ] = "5,10,20,30,45,60",
     svg: Annotated[Path | None, typer.Option(help="Draw the curve.")] = None,
     workers: Workers = None,
     beside: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=PERFECT/GOOD", help="To compare with, in percent. May be repeated."),
+        typer.Option(
+            metavar="NAME=PERFECT/GOOD", help="Another result for comparison, in percent. May be repeated."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """How strong the networks of a run were after some minutes of training."""
+    """Measure how strong the networks of a run were after some minutes of training."""
     from tengen import files
     from tengen.arena import reference as scored
     from tengen.cli.arena import local_workers
@@ -87,20 +95,20 @@ def curve(
     found: list[tuple[float, int, Score]] = []
     with local_workers(workers) as run_tasks:
         for elapsed, generation in chosen:
-            player = trained.load_checkpoint(generation).player(f"generation {generation}", sims)
+            player = trained.load_checkpoint(generation).player(f"generation {generation}", simulations)
             asked = scored.ask(player, positions, run_tasks)
             answers = progress(asked, len(positions), f"after {elapsed:.1f} minutes")
             found.append((elapsed, generation, scored.score(list(answers))))
     if svg is not None:
-        files.write_text(svg, _curve_svg(found, sims, lines))
+        files.write_text(svg, _curve_svg(found, simulations, lines))
     if as_json:
         rows = [
             {"minutes": m, "generation": g, "perfect": asdict(s.perfect), "good": asdict(s.good)}
             for m, g, s in found
         ]
-        print(json.dumps({"run": name, "sims": sims, "positions": len(positions), "curve": rows}))
+        print(json.dumps({"run": name, "sims": simulations, "positions": len(positions), "curve": rows}))
         return
-    how = "the networks alone" if sims == 1 else f"{sims} simulations"
+    how = "the networks alone" if simulations == 1 else f"{simulations} simulations"
     print(f"{name} on {len(positions)} positions, {how} (95 % intervals)\n")
     print(f"{'minutes':>7}{'generation':>12}   {'perfect':<24}good")
     for elapsed, generation, score in found:
@@ -113,11 +121,11 @@ def _numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UserError(f"--minutes is numbers with commas, such as 10,30,60; got '{text}'") from None
+        raise UserError(f"--minutes is numbers separated by commas, such as 10,30,60; got '{text}'") from None
 
 
 def _generations(metrics: list[dict[str, Any]], minutes: list[float]) -> list[tuple[float, int]]:
-    """The last generation that was complete at each of the minutes, and when exactly."""
+    """(minutes, generation): the last complete generation at each of the minutes, and its exact time."""
     from tengen.errors import UserError
 
     found: dict[int, float] = {}
@@ -126,7 +134,7 @@ def _generations(metrics: list[dict[str, Any]], minutes: list[float]) -> list[tu
         if before:
             found[before[-1]["generation"]] = before[-1]["elapsed"] / 60
     if not found:
-        raise UserError(f"the run has no generation that was complete after {max(minutes):g} minutes")
+        raise UserError(f"the run has no generation that was complete within {max(minutes):g} minutes")
     return [(elapsed, generation) for generation, elapsed in found.items()]
 
 
@@ -142,7 +150,7 @@ def _line(text: str) -> tuple[str, float, float]:
 
 
 def _curve_svg(
-    found: "list[tuple[float, int, Score]]", sims: int, beside: list[tuple[str, float, float]]
+    found: "list[tuple[float, int, Score]]", simulations: int, beside: list[tuple[str, float, float]]
 ) -> str:
     from tengen.training.curves import Curve, Point, line_chart, percent
 
@@ -158,8 +166,8 @@ def _curve_svg(
         for what, rate in (("good", good), ("perfect", perfect)):
             curves.append(Curve(f"{name}, {what}", [Point(m, rate, rate, rate) for m in (0.0, last)]))
     return line_chart(
-        "Connect 4 from nothing",
-        f"share of perfect and good moves, {sims} simulations, 95 % intervals",
+        "Connect 4 from random weights",
+        f"share of perfect and good moves, {simulations} simulations, 95 % intervals",
         curves,
         x_name="minutes of training",
         text=percent,
@@ -199,12 +207,12 @@ def check(
 @app.command(cls=Command)
 def make(
     file: Annotated[Path, typer.Argument(help="Where to write the set (JSON lines).")],
-    positions: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1000,
-    plies: Annotated[str, typer.Option(help="Moves made before, from-to.")] = "8-18",
+    positions: Annotated[int, typer.Option("-n", min=1, help="Number of positions.")] = 1000,
+    plies: Annotated[str, typer.Option(help="Moves played before the position, from-to.")] = "8-18",
     player: Annotated[
-        str | None, typer.Option(help="Whose games: uct:sims=50, …; without, random moves.")
+        str | None, typer.Option(help="The player of the games: uct:sims=50, …; default: random moves.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the positions.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the positions.")] = 0,
 ) -> None:
     """Build a set of positions, scored by Tengen's own solver."""
     from contextlib import ExitStack
@@ -227,7 +235,7 @@ def make(
         try:
             for one in progress(scored.make(positions, wanted, seed, chosen), positions, "positions"):
                 lines.append(scored.to_line(one))
-        finally:  # Ctrl-C keeps what there is
+        finally:  # after Ctrl-C, write the positions made so far
             if lines:
                 files.write_text(file, "".join(lines))
                 print(f"{len(lines)} positions of {plies} plies written to {file}")
@@ -270,4 +278,4 @@ def _print(player: str, score: "Score", mistakes: int) -> None:
         print("scores " + "  ".join(str(s) if s != -99 else "-" for s in answer.scored.scores), end="")
         print(f"; played {position.game.moves.name(answer.choice.action)}")
     if len(score.mistakes) > mistakes:
-        print(f"\n{len(score.mistakes)} mistakes in all: --mistakes N shows more, --json all")
+        print(f"\n{len(score.mistakes)} mistakes in total: --mistakes N shows more, --json all")

@@ -13,11 +13,11 @@ def report(
     name: Annotated[str, typer.Argument(help="A run: tengen runs lists them.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="An .html page, or .svg for the strength alone."),
+        typer.Option(metavar="FILE", help="An .html page, or an .svg picture of the strength alone."),
     ] = None,
     shows: Annotated[bool, typer.Option("--open/--no-open", help="Show it in the browser.")] = False,
 ) -> None:
-    """Draw a training run: losses, strength, speed, settings; runs/NAME/report.html if no FILE is given."""
+    """Draw a training run: losses, strength, speed, settings. Default: runs/NAME/report.html."""
     from tengen import files
     from tengen.training.report import report as page
     from tengen.training.report import strength_svg

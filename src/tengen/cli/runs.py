@@ -1,4 +1,4 @@
-"""`tengen runs`: the runs there are, and how far they have come. `tengen runs rm NAME` removes one."""
+"""`tengen runs`: a table of all runs and their progress. `tengen runs rm NAME` removes one."""
 
 import json
 import shutil
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 app = typer.Typer(invoke_without_command=True)
 
-MARKS = ("config.toml", "metrics.jsonl", "checkpoints")  # what makes a folder a run, if only a damaged one
+MARKS = ("config.toml", "metrics.jsonl", "checkpoints")  # a folder with one of these is a run, maybe damaged
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A run in a row."""
+    """A run in the table."""
 
     name: str
     game: str
     network: str
     generations: int
     minutes: float
-    most_generations: int  # where it ends; 0: no limit
+    most_generations: int  # its length; 0: no limit
     most_minutes: float
     is_finished: bool
     positions: int
     losses: dict[str, float]  # of the last generation
     strength: dict[str, Any]  # as last measured
-    written: str  # when
+    written: str  # time of the last change
 
 
 @app.callback()
@@ -53,14 +53,14 @@ def runs(
 @app.command(cls=Command)
 def rm(
     name: Annotated[str, typer.Argument(help="A run in ./runs.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Remove a run: its games, its networks, its metrics."""
     from tengen.training.lock import locked
 
     folder = RUNS / plain(name)
     if not _is_run(folder):
-        raise UserError(f"no run in {folder}: {command('runs')} lists those there are")
+        raise UserError(f"no run in {folder}: {command('runs')} lists all runs")
     with locked(folder):  # not while it is being trained
         if not yes:
             _confirm(folder)
@@ -72,16 +72,18 @@ def rm(
 
 
 def _confirm(folder: Path) -> None:
-    """Asks in a terminal; leaves if the answer is no."""
+    """Asks for confirmation in a terminal; exits if the answer is no."""
     if not sys.stdin.isatty():
-        raise UserError(f"nobody to ask: {command('runs', 'rm', folder.name, '--yes')} removes it")
+        raise UserError(
+            f"cannot ask outside a terminal: {command('runs', 'rm', folder.name, '--yes')} removes it"
+        )
     try:
         one = summary(folder)
         about = f"{one.game}, {one.generations} generations, {one.minutes:.1f} minutes of work"
     except UserError:
         about = "damaged"
     if input(f"Remove {folder} ({about})? [y/N] ").strip().lower() not in ("y", "yes"):
-        print(f"{folder} stays")
+        print(f"{folder} was not removed")
         raise typer.Exit(1)
 
 
@@ -103,13 +105,13 @@ def _list(as_json: bool) -> None:
         rows += [{"name": name, "damaged": text} for name, text in damaged.items()]
         print(json.dumps(rows, indent=2))
     elif not (found or damaged):
-        print(f"no runs in ./{RUNS}: {command('train', 'connect4', '--minutes', '20')} makes one")
+        print(f"no runs in ./{RUNS}: {command('train', 'connect4', '--minutes', '20')} starts one")
     else:
         _print(found, damaged)
 
 
 def summary(folder: Path) -> Summary:
-    """UserError if the folder is damaged."""
+    """A run for the table; UserError if the folder is damaged."""
     from tengen.training.run import Run
 
     if not (folder / "config.toml").is_file():
@@ -135,7 +137,7 @@ def summary(folder: Path) -> Summary:
 
 
 def network_text(network: "NetworkConfig") -> str:
-    """anysize 48×5"""
+    """The network in short: anysize 48×5."""
     return (
         f"{network.name} {network.channels}×{network.blocks}" if network.name == "anysize" else network.name
     )
@@ -179,7 +181,7 @@ def _print(found: list[Summary], damaged: dict[str, str]) -> None:
 
 
 def _ago(moment: str) -> str:
-    """How long it is since then."""
+    """The time since then, as text."""
     seconds = max(0.0, (datetime.now() - datetime.fromisoformat(moment)).total_seconds())
     for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:
@@ -188,7 +190,7 @@ def _ago(moment: str) -> str:
 
 
 def _headline(one: Summary) -> str:
-    """The strength in one number: on scored positions with a search, else against the first opponent."""
+    """The strength in one number: with a search on scored positions, else against the first opponent."""
     from tengen.training.watch import strengths
 
     shares = [

@@ -1,4 +1,4 @@
-"""`tengen solve connect4 MOVES`: the exact score of every move, by the solver."""
+"""`tengen solve connect4 MOVES`: the exact score of every move."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 STOPPED = 130  # exit code after Ctrl-C
 FEW_STONES = 8  # with fewer, and without a book, solving can take minutes
-EMPTY, FIRST, SECOND = ".0-_", "1xX", "2oO"  # what --cells may write for a cell
+EMPTY, FIRST, SECOND = ".0-_", "1xX", "2oO"  # the characters that --cells accepts
 
 
 def solve(
@@ -30,9 +30,9 @@ def solve(
     weak: Annotated[bool, typer.Option("--weak", help="Only win, draw or loss: faster.")] = False,
     book: Annotated[Path | None, typer.Option(help="An opening book made by --make-book.")] = None,
     make_book: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Make a book, or go on with one. Ctrl-C keeps it.")
+        Path | None, typer.Option(metavar="FILE", help="Make a book, or continue one. Ctrl-C keeps it.")
     ] = None,
-    plies: Annotated[int, typer.Option(min=1, max=12, help="Of --make-book, after the position.")] = 6,
+    plies: Annotated[int, typer.Option(min=1, max=12, help="Depth of --make-book, from the position.")] = 6,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Solve a position of Connect 4: the score of every column and the best line."""
@@ -52,7 +52,7 @@ def solve(
         _make_book(make_book, plies, position)
         return
     if book is None and taken.bit_count() < FEW_STONES:
-        print("few stones: this can take minutes (--book makes it quick)", file=sys.stderr)
+        print("few stones: this can take minutes (--book makes it fast)", file=sys.stderr)
     solver = Solver(book=read_book(book) if book else None)
     began, line = time.perf_counter(), list[str]()
     solving = solver.begin(position, "every", weak)
@@ -61,7 +61,7 @@ def solve(
         if not weak:
             line = [position.game.moves.name(column) for column in solver.best_line(position)]
     except KeyboardInterrupt:
-        print("\ntengen: stopped; what is known so far:", file=sys.stderr)
+        print("\ntengen: stopped; the result so far:", file=sys.stderr)
     seconds = time.perf_counter() - began
     if as_json:
         print(json.dumps(_as_json(position, solving, line, solver.nodes, seconds)))
@@ -76,7 +76,7 @@ def solve(
 
 
 def _watch(solving: "Solving", solver: "Solver") -> None:
-    """Solves; says on stderr how far it is: in place where somebody watches, else a line now and then."""
+    """Solves, with progress on stderr: one changing line in a terminal, else a line from time to time."""
     from rich.console import Console
 
     began = time.monotonic()
@@ -104,7 +104,7 @@ def _progress(solving: "Solving", nodes: int, seconds: float) -> str:
 def _as_json(
     position: "Position", solving: "Solving", line: list[str], nodes: int, seconds: float
 ) -> dict[str, object]:
-    """`columns` are null where a column is full, or not solved when Ctrl-C came: then it has `bounds`."""
+    """The result as JSON. A column is null if it is full, or not solved at Ctrl-C: then see `bounds`."""
     names = position.game.moves.name
     lower, upper = solving.score_bounds
     return {
@@ -165,7 +165,7 @@ def _from_cells(game: str, text: str) -> "Position":
 
 
 def _make_book(file: Path, plies: int, position: "Position") -> None:
-    """Makes the book with a bar on stderr: how many, how fast, how long still."""
+    """Makes the book, with a progress bar on stderr."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -184,7 +184,7 @@ def _make_book(file: Path, plies: int, position: "Position") -> None:
     began = time.monotonic()
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=None, rate="")
-        first: list[int] = []  # done already when we began
+        first: list[int] = []  # number of positions that were done before
 
         def show(done: int, of: int) -> None:
             first[:] = first or [done]
@@ -192,4 +192,4 @@ def _make_book(file: Path, plies: int, position: "Position") -> None:
             bar.update(task, completed=done, total=of, rate=f"{rate:,.1f} per second")
 
         total = make_book(file, plies, position, Solver(), show)
-    print(f"{file}: {total:,} positions searched, {plies} plies after the position given")
+    print(f"{file}: {total:,} positions searched, up to {plies} plies after the given position")

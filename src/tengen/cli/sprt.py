@@ -1,4 +1,4 @@
-"""`tengen sprt GAME A B`: is A stronger than B? Plays no longer than it takes to know."""
+"""`tengen sprt GAME A B`: tests whether A is stronger than B, with no more games than needed."""
 
 import json
 from typing import Annotated
@@ -12,11 +12,13 @@ def sprt(
     game: GameName,
     a: Annotated[str, typer.Argument(help="A player: uct:sims=400")],
     b: Annotated[str, typer.Argument(help="Another.")],
-    elo0: Annotated[float, typer.Option(help="Not stronger means: better by this much only.")] = 0.0,
-    elo1: Annotated[float, typer.Option(help="Stronger means: better by this much.")] = 50.0,
-    alpha: Annotated[float, typer.Option(help="How often “stronger” may be wrong.")] = 0.05,
-    beta: Annotated[float, typer.Option(help="How often “not stronger” may be wrong.")] = 0.05,
-    max_games: Annotated[int, typer.Option(help="Stop undecided after these, an even number.")] = 2000,
+    elo0: Annotated[float, typer.Option(help="H0, not stronger: A is better by this many Elo.")] = 0.0,
+    elo1: Annotated[float, typer.Option(help="H1, stronger: A is better by this many Elo.")] = 50.0,
+    alpha: Annotated[float, typer.Option(help="Probability that “stronger” is wrong.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="Probability that “not stronger” is wrong.")] = 0.05,
+    max_games: Annotated[
+        int, typer.Option(help="Stop undecided after this many games, an even number.")
+    ] = 2000,
     seed: Seed = 0,
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
@@ -26,7 +28,7 @@ def sprt(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test whether A is stronger than B, sequentially: the clearer it is, the fewer games."""
+    """Test whether A is stronger than B (SPRT): the clearer the difference, the fewer games."""
     from tengen import games
     from tengen.arena.match import Match
     from tengen.arena.played import PlayedGame

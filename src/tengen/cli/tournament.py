@@ -1,4 +1,4 @@
-"""`tengen tournament GAME A B C …`: everybody against everybody."""
+"""`tengen tournament GAME A B C …`: every player against every other."""
 
 import json
 from pathlib import Path
@@ -13,9 +13,11 @@ def tournament(
     game: GameName,
     players: Annotated[list[str], typer.Argument(help="Players: uniform uct:sims=100 uct:sims=400")],
     rounds: Annotated[
-        int, typer.Option("-r", "--rounds", help="In a round every two players play two games.")
+        int, typer.Option("-r", "--rounds", help="In a round, every pair of players plays two games.")
     ] = 10,
-    anchor: Annotated[str | None, typer.Option(help="The player whose Elo is 0; left out, the mean.")] = None,
+    anchor: Annotated[
+        str | None, typer.Option(help="The player whose Elo is 0; default: the mean is 0.")
+    ] = None,
     seed: Seed = 0,
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
@@ -27,7 +29,7 @@ def tournament(
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the leaderboard as CSV.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the ratings as SVG.")] = None,
 ) -> None:
-    """Play a round robin: a leaderboard with Elo and 95 % intervals, and who scored what against whom."""
+    """Play a round robin: a leaderboard with Elo and 95 % intervals, and a table of points."""
     from tengen import files, games
     from tengen.arena.chart import bar_chart
     from tengen.arena.tournament import Tournament, tournament_games, tournament_result

@@ -1,4 +1,4 @@
-"""`tengen train GAME`: from nothing to strong."""
+"""`tengen train GAME`: trains a network by self-play."""
 
 import sys
 from contextlib import ExitStack
@@ -19,27 +19,40 @@ DIED, STOPPED = 1, 130  # exit codes: a worker was killed; Ctrl-C
 
 def train(
     game: Annotated[str | None, typer.Argument(help="A game; not with --resume.")] = None,
-    name: Annotated[str | None, typer.Option("-n", "--name", help="Of the run; without, the game's.")] = None,
-    minutes: Annotated[
-        float | None, typer.Option(min=0.01, help="The run ends after so much work, all commands together.")
+    name: Annotated[
+        str | None, typer.Option("-n", "--name", help="Name of the run; default: the game's.")
     ] = None,
-    generations: Annotated[int | None, typer.Option(min=1, help="The run ends after so many.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.01, help="Length of the run in minutes of work, over all commands.")
+    ] = None,
+    generations: Annotated[int | None, typer.Option(min=1, help="Length of the run in generations.")] = None,
     preset: Annotated[
-        str | None, typer.Option(help="minutes, hour, night (two cores) or gpu: the network's size and more.")
+        str | None,
+        typer.Option(
+            help="minutes, hour, night (two cores) or gpu: sets the length, the network's size and more."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="SECTION.KEY=VALUE", help="May be repeated. With --resume: from now on."
+            "--set",
+            metavar="SECTION.KEY=VALUE",
+            help="May be repeated. With --resume: from the next generation.",
         ),
     ] = None,
     resume: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Go on with a run to the end it was given, or to a new one."),
+        typer.Option(metavar="NAME", help="Continue a run to its end, or to a new one."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; without, one per core.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The same seed, the same run; without, 0.")] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="A line per generation, in a terminal too.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The same seed gives the same run; default: 0.")
+    ] = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print a line per generation, also in a terminal.")
+    ] = False,
 ) -> None:
     """Train a network from random weights and the rules alone."""
     if not can_train():
@@ -65,14 +78,14 @@ def train(
 
 
 def can_train() -> bool:
-    """Is the extra `train` installed?"""
+    """True if the extra `train` is installed."""
     from importlib.util import find_spec
 
     return all(find_spec(package) is not None for package in ("torch", "onnx", "tensorboard"))
 
 
 def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> None:
-    """Goes on with a run, and shows it."""
+    """Trains a run to its end, with progress in the terminal."""
     from tengen.training.coach import train as coach
     from tengen.training.lock import locked
     from tengen.training.watch import Watchers
@@ -83,12 +96,13 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
     resuming = command("train", "--resume", run.folder.name)
     if run.is_finished:
         more = command("train", "--resume", run.folder.name, *_more(config.length))
-        print(f"{run.folder} is finished: {config.length}; {more} goes on")
+        print(f"{run.folder} is finished: {config.length}; {more} continues")
         return
     is_live = sys.stderr.isatty() and not plain
     if not is_live:
         print(
-            f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} goes on", file=sys.stderr
+            f"{run.folder}: {config.game}, {config.length}; Ctrl-C stops, {resuming} continues",
+            file=sys.stderr,
         )
     try:
         with locked(run.folder), reraise_swallowed_signals(), ExitStack() as stack:
@@ -97,11 +111,12 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
                 pass
     except KeyboardInterrupt:
         print(
-            f"tengen: stopped in generation {max(1, run.generation + 1)}, {resuming} goes on", file=sys.stderr
+            f"tengen: stopped in generation {max(1, run.generation + 1)}, {resuming} continues",
+            file=sys.stderr,
         )
         raise typer.Exit(STOPPED) from None
     except WorkerDiedError as error:
-        print(f"tengen: {error}; {resuming} goes on", file=sys.stderr)
+        print(f"tengen: {error}; {resuming} continues", file=sys.stderr)
         raise typer.Exit(DIED) from None
     network = f"zero:{run.folder}"
     print(
@@ -114,7 +129,7 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
 
 
 def _watchers(run: "Run", is_live: bool, stack: ExitStack) -> "list[Watcher]":
-    """TensorBoard, and the panel for a terminal; lines for all else, and for a file beside the panel."""
+    """The watchers: TensorBoard; the panel if `is_live`; lines without a panel, or if stdout is a file."""
     from tengen.cli.live import Lines, LivePanel
     from tengen.training.tensorboard import TensorBoard
 

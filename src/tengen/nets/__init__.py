@@ -1,4 +1,4 @@
-"""The networks: each registered by one line, made by name for a game. Needs PyTorch (the extra `train`)."""
+"""The networks: each is registered by one line, and created by name for a game. Needs PyTorch."""
 
 import inspect
 from importlib import import_module
@@ -37,7 +37,7 @@ def make(name: str, game: Game, settings: dict[str, Any] | None = None, seed: in
             )
     for plane in kind.needs:
         if plane not in game.plane_names:
-            has = f"it sees the plane '{plane}', the game's are {', '.join(game.plane_names)}"
+            has = f"it needs the plane '{plane}', the game has {', '.join(game.plane_names)}"
             raise UserError(f"network '{name}' does not fit {game.name}: {has}")
     torch.manual_seed(seed)
     return kind(game, **(settings or {}))

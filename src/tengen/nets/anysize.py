@@ -1,9 +1,9 @@
-"""Our default: a residual network whose weights fit boards of every size.
+"""The default network: residual, with weights that fit boards of every size.
 
-Nothing in it knows the size: the policy is made of convolutions (policy.py), and what concerns the whole
+No layer depends on the size: the policy is made of convolutions (policy.py), and information about the whole
 board (how full it is, a fight far away) reaches every cell by global pooling: means and maxima over the
 board, added to each cell. So its export plays every size too, except for two kinds of actions (policy.py).
-The first convolution reaches three cells, so that a row of five along an edge is seen at once.
+The first convolution covers three cells in each direction, so that it sees a row of five along an edge.
 """
 
 import torch
@@ -14,11 +14,11 @@ from tengen.games.game import LAST_MOVE, Game
 from tengen.nets.net import Net, Output, ResidualBlock, conv, pool
 from tengen.nets.policy import policy_head
 
-PLIES_SCALE = 20.0  # the plies left are learned in units of this
+PLIES_SCALE = 20.0  # the network's output for plies left is in units of 20 plies
 
 
 class AnySize(Net):
-    """Width and depth as you like."""
+    """The network, with any width (channels) and depth (blocks)."""
 
     def __init__(
         self,
@@ -29,16 +29,16 @@ class AnySize(Net):
         value: str = "scalar",
         discount: float = 1.0,
     ) -> None:
-        """pool_every: every so many blocks, one pools over the whole board. value: scalar, learned with the
-        discount in it; or wdl, the chances of win, draw and loss, made one value by
+        """pool_every: one of every `pool_every` blocks pools over the whole board. value: scalar, learned
+        with the discount included; or wdl, the probabilities of win, draw and loss, combined to one value by
 
-            v = (P(win) - P(loss)) · discount ^ (plies left)          so that a search prefers the sooner win
+            v = (P(win) - P(loss)) · discount ^ (plies left)          so that a search prefers a faster win
         """
         super().__init__(game)
         if value not in ("scalar", "wdl"):
             raise UserError(f"network 'anysize': value is scalar or wdl, got '{value}'")
         self.is_wdl, self.discount = value == "wdl", discount
-        # A position is worth the same however it came about: it does without the last move.
+        # The value of a position does not depend on the moves before it, so the last move is not an input.
         self.planes = tuple(i for i, name in enumerate(game.plane_names) if name != LAST_MOVE)
         self.first = nn.Sequential(conv(len(self.planes), channels, size=7), nn.ReLU())
         self.trunk = nn.Sequential(
@@ -49,7 +49,7 @@ class AnySize(Net):
         )
         self.policy = policy_head(channels, game)
         self.fits_any_size = self.policy.fits_any_size
-        numbers = 4 if self.is_wdl else 2  # the value, or three chances; and the plies left
+        numbers = 4 if self.is_wdl else 2  # the value, or three logits; and the plies left
         self.value = nn.Sequential(nn.Linear(2 * channels, 64), nn.ReLU(), nn.Linear(64, numbers))
 
     def forward(self, planes: Tensor) -> Output:
@@ -65,7 +65,7 @@ class AnySize(Net):
 
 
 class PoolingBlock(nn.Module):
-    """A residual block in which a summary of the whole board is added to every cell."""
+    """A residual block that adds means and maxima over the whole board to every cell."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()

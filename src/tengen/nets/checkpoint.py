@@ -1,6 +1,6 @@
-"""Weights in safetensors, which cannot execute code; and what plays, in ONNX, beside a card in JSON.
+"""Reads and writes weights as safetensors files, which cannot execute code. The files of a checkpoint:
 
-weights.safetensors    the network that learns, its average and the optimiser's memory
+weights.safetensors    the weights that learn, their average and the optimiser state
 net.onnx, int8.onnx    the average, for playing
 card.json              which game and network
 """
@@ -17,43 +17,45 @@ from tengen.errors import UserError
 from tengen.evaluators.card import Card, read_card
 from tengen.nets.net import Net
 
-ADVICE = "put a copy back if you have one"
+ADVICE = "restore it from a copy if you have one"
 UNNAMED = Path("the weights")
 
 
 def load_net(folder: Path) -> Net:
-    """The network that plays, the average, of a run's checkpoint."""
+    """The network of a run's checkpoint with the averaged weights, which play."""
     card, path = read_card(folder), folder / "weights.safetensors"
     if not path.is_file():
-        raise UserError(f"no weights in {folder}: a run keeps those of its newest and of its champion")
+        raise UserError(
+            f"no weights in {folder}: a run keeps only those of its newest networks and its champion"
+        )
     return net_of(card, files.read_bytes(path), path)
 
 
 def net_of(card: Card, weights: bytes, path: Path = UNNAMED) -> Net:
-    """The network that plays, the average, from its card and its weights; the path is for messages."""
+    """The network with the averaged weights, from its card and the file's bytes; the path is for messages."""
     settings = dict(card.network)
     net = nets.make(settings.pop("name", ""), games.find(card.game), settings)
     try:
-        # "module": PyTorch's AveragedModel has it there, beside a count of its own
+        # "module": where PyTorch's AveragedModel keeps the network, next to a counter
         net.load_state_dict(without_prefix("average.module", tensors_of(weights, path)))
     except RuntimeError:
-        raise UserError(f"{path} is not of the network that its card describes: {card.network}") from None
+        raise UserError(f"{path} does not fit the network that its card describes: {card.network}") from None
     return net.eval()
 
 
 def to_bytes(tensors: dict[str, Tensor]) -> bytes:
-    """As a file of safetensors, with its hash in the header."""
+    """The tensors as the bytes of a safetensors file, with its hash in the header."""
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     return sealed.seal(safetensors.torch.save(whole, {"sha256": sealed.BLANK}))
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
-    """UserError if the file is damaged."""
+    """The tensors in a file; UserError if it is damaged."""
     return tensors_of(files.read_bytes(path), path)
 
 
 def tensors_of(data: bytes, path: Path = UNNAMED) -> dict[str, Tensor]:
-    """What to_bytes made a file of; the path is for messages."""
+    """The tensors from the bytes that to_bytes made; the path is for messages."""
     sealed.check(path, data, ADVICE)
     try:
         return safetensors.torch.load(data)
@@ -74,7 +76,7 @@ def without_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What an optimiser remembers, by the number of the parameter."""
+    """The state of an optimiser, by the number of the parameter."""
     found = {}
     for number, memory in optimizer.state_dict()["state"].items():
         for name, value in memory.items():

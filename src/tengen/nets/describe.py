@@ -1,9 +1,9 @@
-"""What a network is made of: its layers in the order they run, with shapes, parameters and multiply-adds.
+"""The layers of a network in the order they run, with shapes, parameters and multiply-adds.
 
-Found by running it once on real positions and watching: a convolution or a fully connected layer is a row,
-batch normalisation and activations belong to the layer before them, and a residual block is one row with
-its layers inside. A multiply-add is one product of a weight, or of a pair, added up; biases are not counted,
-and batch normalisation is folded into its layer when a network plays.
+Found by running it once on real positions with hooks. A convolution or a fully connected layer is a row,
+batch normalisation and activations belong to the layer before them, and a residual block is one row that
+contains its layers. A multiply-add is one product that is added to a sum. Biases are not counted, and batch
+normalisation is folded into its layer when a network plays.
 """
 
 import inspect
@@ -26,8 +26,8 @@ Part = Literal["trunk", "policy", "value"]
 Kind = Literal["conv", "linear", "pool", "product", "block"]
 
 LARGEST_SETTING = 4096
-MOST_PARAMETERS = 100_000_000  # a larger one does not fit into memory with what measuring takes
-POSITIONS = 8  # to watch; more than one, so that equal tensors are the same tensor
+MOST_PARAMETERS = 100_000_000  # a larger network would need too much memory when it is measured
+POSITIONS = 8  # to run it on; several, so that two tensors with equal numbers are surely the same tensor
 
 NAMES: dict[type[nn.Module], str] = {
     nn.BatchNorm1d: "batch norm",
@@ -45,10 +45,10 @@ class Layer:
     part: Part
     kind: Kind
     name: str  # "conv 3×3, batch norm, ReLU"
-    shape: tuple[int, ...]  # of what it gives for one position: C, H, W or features
+    shape: tuple[int, ...]  # of its output for one position: C, H, W or features
     parameters: int
     multiply_adds: int  # for one position
-    source: int  # number of the layer whose output it takes, in the same list; -1: what the list is given
+    source: int  # index of the layer whose output is its input, in the same list; -1: the input of the list
     inside: tuple["Layer", ...] = ()  # a block's layers
 
 
@@ -56,12 +56,12 @@ class Layer:
 class Description:
     """A network, layer by layer."""
 
-    planes: tuple[int, ...]  # which of the game's it sees
+    planes: tuple[int, ...]  # which of the game's planes are its input
     input_shape: tuple[int, ...]
     layers: tuple[Layer, ...]
     num_actions: int
-    says_plies: bool  # does it say how many plies are left?
-    says_chances: bool  # is its value made of the chances of win, draw and loss?
+    says_plies: bool  # it has an output for the plies left
+    says_chances: bool  # its value is made of the probabilities of win, draw and loss
     parameters: int
 
     @property
@@ -70,7 +70,7 @@ class Description:
 
 
 def fitting(name: str, game: Game, given: dict[str, str]) -> tuple[Net, dict[str, Any]]:
-    """The network for the game and all its settings; or one line that says why there is none."""
+    """The network for the game, and all its settings; UserError if it does not fit the game."""
     parameters = inspect.signature(type(outline(name, game))).parameters
     settings = {key: _value(key, text, parameters) for key, text in given.items()}
     outline(name, game, settings)
@@ -79,23 +79,23 @@ def fitting(name: str, game: Game, given: dict[str, str]) -> tuple[Net, dict[str
 
 
 def outline(name: str, game: Game, settings: dict[str, Any] | None = None) -> Net:
-    """The network without its numbers: it takes no memory. UserError if it does not fit or is too large."""
+    """The network without weights, which needs no memory. UserError if it does not fit or is too large."""
     try:
         with torch.device("meta"):
             found = nets.make(name, game, settings)
     except AssertionError as error:
         raise UserError(f"network '{name}' does not fit {game.name}: {error}") from None
     if max(found.planes) >= game.num_planes:
-        needs = f"it sees {max(found.planes) + 1} planes and the game has {game.num_planes}"
+        needs = f"it needs {max(found.planes) + 1} planes and the game has {game.num_planes}"
         raise UserError(f"network '{name}' does not fit {game.name}: {needs}")
     if found.num_parameters > MOST_PARAMETERS:
-        size = f"{found.num_parameters:,} parameters, the most is {MOST_PARAMETERS:,}"
+        size = f"{found.num_parameters:,} parameters, at most {MOST_PARAMETERS:,} are allowed"
         raise UserError(f"network '{name}' would have {size}: lower its settings")
     return found
 
 
 def _value(key: str, text: str, parameters: Mapping[str, inspect.Parameter]) -> int | float | str:
-    """A setting as the network wants it."""
+    """A setting, converted to the type that the network expects."""
     kind = parameters[key].annotation if key in parameters else str  # an unknown one is refused by nets.make
     if kind not in (int, float):
         return text
@@ -110,7 +110,7 @@ def _value(key: str, text: str, parameters: Mapping[str, inspect.Parameter]) -> 
 
 
 def describe(net: Net, planes: Planes) -> Description:
-    """The layers, seen while the network looks at positions [B, C, H, W] of its game."""
+    """The layers of a network, found by running it on positions [B, C, H, W] of its game."""
     seen = torch.from_numpy(np.ascontiguousarray(planes[:POSITIONS, net.planes]))
     watch = _Watch(seen)
     hooks = []
@@ -152,14 +152,14 @@ class _Watch:
         self._blocks = 0
 
     def hook(self, part: Part) -> Callable[[nn.Module, Any, Any], None]:
-        """To be called after each layer of a part."""
+        """The hook to call after each layer of a part."""
         return lambda module, inputs, output: self._leaf(part, module, inputs[0], output)
 
     def enter_block(self) -> None:
         self._block_begins = len(self.layers)
 
     def leave_block(self, module: nn.Module, _: Any, output: Tensor) -> None:
-        """Makes one layer of those since the block began."""
+        """Replaces the layers since the block began by one layer that contains them."""
         begins = self._block_begins
         inside = tuple(replace(layer, source=layer.source - begins) for layer in self.layers[begins:])
         del self.layers[begins:], self._outputs[begins:]
@@ -205,7 +205,7 @@ class _Watch:
             self._outputs[-1] = y
 
     def _source(self, x: Tensor, part: Part) -> int:
-        """The layer that gave x; if it was pooled on the way, that becomes a layer too."""
+        """The layer whose output is x; if x was pooled in between, the pooling becomes a layer too."""
         for number in range(len(self.layers) - 1, -1, -1):
             if _same(x, self._outputs[number]):
                 return number
@@ -228,10 +228,10 @@ class _Watch:
 
 
 def _same(a: Tensor, b: Tensor) -> bool:
-    """The same numbers, flattened or not."""
+    """True if both have the same numbers, flattened or not."""
     return a.numel() == b.numel() and torch.equal(a.flatten(1), b.flatten(1))
 
 
 def _pool_columns(x: Tensor) -> Tensor:
-    """[B, C, H, W] → [B, W, 2C], as the policy for columns has it"""
+    """Means and maxima over each column, as in the policy for columns;  [B, C, H, W] → [B, W, 2C]"""
     return torch.cat((x.mean(dim=2), x.amax(dim=2)), dim=1).transpose(1, 2)

@@ -1,4 +1,4 @@
-"""A drawing: boxes, lines and texts, which become an SVG (written by hand) or a PNG (by Pillow)."""
+"""A drawing of boxes, lines and texts, written as SVG (without a library) or PNG (with Pillow)."""
 
 import io
 import math
@@ -14,8 +14,8 @@ Point = tuple[float, float]
 INK = "#24292f"
 CORNER = 9.0  # the radius of a line's corners, in pixels
 HEAD = (8.0, 3.6)  # an arrow's head: its length, half its width
-SCALE, SMOOTHING = 2, 3  # PNG: pixels for one of ours, and finer still while drawing
-PLAIN = str.maketrans({"×": "x"})  # the font that comes with Pillow is the same everywhere, but lacks it
+SCALE, SMOOTHING = 2, 3  # PNG: pixels per unit of the drawing, and extra resolution while drawing
+PLAIN = str.maketrans({"×": "x"})  # missing in Pillow's own font, which is used because it is always there
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Line:
 @dataclass(frozen=True)
 class Text:
     x: float
-    y: float  # of the line that letters stand on
+    y: float  # of the baseline
     text: str
     size: float
     anchor: Literal["start", "middle", "end"] = "middle"
@@ -55,7 +55,7 @@ Shape = Box | Line | Text
 
 @dataclass(frozen=True)
 class Drawing:
-    """Shapes, those behind first."""
+    """Shapes, from back to front."""
 
     title: str
     width: float
@@ -102,7 +102,7 @@ def to_png(drawing: Drawing) -> bytes:
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
-        raise UserError("a PNG needs: pip install pillow; --svg needs nothing") from None
+        raise UserError("a PNG needs Pillow: pip install pillow; or use --svg, which needs nothing") from None
     zoom = SCALE * SMOOTHING
     image = Image.new("RGB", (round(drawing.width) * zoom, round(drawing.height) * zoom), "#ffffff")
     canvas = ImageDraw.Draw(image)
@@ -133,7 +133,7 @@ def to_png(drawing: Drawing) -> bytes:
 
 
 def _rounded(line: Line) -> list[Point]:
-    """The line with its corners cut into short pieces, and without what its head covers."""
+    """The points of a line with rounded corners, without the part under its arrowhead."""
     points = list(line.points)
     if line.has_head:
         points[-1] = _towards(points[-1], points[-2], HEAD[0] * 0.8)
@@ -156,7 +156,7 @@ def _head(line: Line) -> list[Point]:
 
 
 def _towards(start: Point, end: Point, length: float) -> Point:
-    """The point this far from start on the way to end."""
+    """The point at this distance from start, in the direction of end."""
     t = length / max(math.dist(start, end), 1e-9)
     return _mix((1 - t, t), (start, end))
 

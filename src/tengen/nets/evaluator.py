@@ -1,7 +1,7 @@
-"""A network by PyTorch, on a GPU: where that is faster than ONNX Runtime on the CPU.
+"""An evaluator that runs a network with PyTorch, for GPUs, where it is faster than ONNX Runtime on the CPU.
 
-Tested on the CPU alone, against ONNX. We have no GPU: CUDA (with pinned memory and autocast) and MPS have
-never run. On CUDA, convolutions are in TF32 where the card has it (10 bits instead of 23): PyTorch's default.
+Tested only on the CPU, against ONNX. We have no GPU: CUDA (with pinned memory and autocast) and MPS were
+never run. On CUDA, convolutions use TF32 if the GPU supports it (10 bits instead of 23), PyTorch's default.
 """
 
 import copy
@@ -22,7 +22,7 @@ HALVES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 class TorchEvaluator:
-    """Priors and values of a network as it is now: a copy plays, so the network may go on learning."""
+    """Priors and values of a network. It uses a copy, so the network may continue to learn."""
 
     def __init__(
         self,
@@ -31,12 +31,12 @@ class TorchEvaluator:
         device: torch.device,
         autocast: Literal["fp16", "bf16"] | None = None,
     ) -> None:
-        """autocast: half the bits where PyTorch thinks it harmless, faster on newer cards; CUDA only."""
+        """autocast: half precision where PyTorch considers it safe; faster on newer GPUs, CUDA only."""
         if autocast and device.type != "cuda":
             raise UserError(f"{autocast} is for cuda, and the device is {device}: leave it out")
         self._device, self._half = device, autocast
         self._is_cuda = device.type == "cuda"
-        # Channels last is faster, but on MPS it gave wrong answers more than once (PyTorch's issue 174345).
+        # Channels last is faster, but on MPS it gave wrong results (PyTorch issue 174345).
         self._layout = torch.contiguous_format if device.type == "mps" else torch.channels_last
         self._net: Net = copy.deepcopy(net).eval().to(device, memory_format=self._layout)  # type: ignore[call-overload]
         self._batched = lift(game)
@@ -50,7 +50,7 @@ class TorchEvaluator:
         self._batched.planes(states, planes)
         seen.numpy()[:] = planes[:, self._net.planes]
         with torch.inference_mode(), self._autocast():
-            # Only pinned memory is copied without waiting. It is free again when the answers have arrived.
+            # Only pinned memory is copied asynchronously. It can be reused when the results have arrived.
             inputs = seen.to(self._device, non_blocking=self._is_cuda)
             output = self._net(inputs.contiguous(memory_format=self._layout))
         plies_left = None if output.plies_left is None else _to_numpy(output.plies_left)
@@ -65,7 +65,7 @@ class TorchEvaluator:
 
 
 def find_device(name: str) -> torch.device:
-    """What "auto", "cpu", "cuda", "cuda:1" or "mps" means here. auto: a GPU if there is one."""
+    """The device for "auto", "cpu", "cuda", "cuda:1" or "mps". auto: a GPU if there is one."""
     has_cuda, has_mps = torch.cuda.is_available(), torch.backends.mps.is_available()
     kind, _, number = name.partition(":")
     if name == "auto":
@@ -73,17 +73,17 @@ def find_device(name: str) -> torch.device:
     if name not in ("cpu", "cuda", "mps") and not (kind == "cuda" and number.isdecimal()):
         raise UserError(f"unknown device '{name}': expected auto, cpu, cuda, cuda:1 or mps")
     if kind == "cuda" and not has_cuda:
-        raise UserError(f"{name} was asked for, but torch sees no GPU here: use cpu")
+        raise UserError(f"device {name} was given, but PyTorch finds no GPU: use cpu")
     if kind == "mps" and not has_mps:
         instead = "cuda" if has_cuda else "cpu"
-        raise UserError(f"mps was asked for, but torch sees no Apple GPU here: use {instead}")
+        raise UserError(f"device mps was given, but PyTorch finds no Apple GPU: use {instead}")
     if number and int(number) >= torch.cuda.device_count():
         last = torch.cuda.device_count() - 1
-        raise UserError(f"{name} was asked for, but the last GPU that torch sees here is cuda:{last}")
+        raise UserError(f"device {name} was given, but the last GPU that PyTorch finds is cuda:{last}")
     return torch.device("cuda", int(number)) if number else torch.device(name)
 
 
 def _to_numpy(tensor: Tensor) -> Floats:
-    """In C order, as kernels are compiled for."""
+    """The tensor as an array in C order, which the kernels expect."""
     array: Floats = tensor.float().cpu().contiguous().numpy()
     return array

@@ -1,8 +1,8 @@
-"""Networks for playing: ONNX, batch normalisation folded in, in fp32 and in int8. Exports are checked.
+"""Exports networks for playing as ONNX, in fp32 and int8, with batch normalisation folded in; checks them.
 
 int8 is static quantisation with unsigned activations and signed weights, per channel (signed activations are
-slower than fp32). Weights keep 7 bits, because CPUs without VNNI add pairs of products in 16 bits and
-overflow: on an AVX2 machine the error is then a quarter, at the same speed.
+slower than fp32). Weights use 7 bits, because CPUs without VNNI add pairs of products in 16 bits, which can
+overflow: on an AVX2 machine, 7 bits have a quarter of the error at the same speed.
 """
 
 import copy
@@ -27,14 +27,14 @@ LARGEST_DIFFERENCE = 1e-4  # between torch and its export
 
 
 class ExportError(RuntimeError):
-    """The export does not say what the network says."""
+    """The export's output differs from the network's."""
 
 
 def to_onnx(net: Net, planes: Planes) -> bytes:
-    """The network as ONNX, compared with itself on some planes [B, C, H, W] of real positions.
+    """The network as ONNX, checked against PyTorch on some planes [B, C, H, W] of real positions.
 
-    If no layer of it knows the board's size, height and width are left free (evaluators/session.py), and it
-    is compared on a larger board too."""
+    If no layer depends on the board's size, height and width are left free (evaluators/session.py), and it
+    is also checked on a larger board."""
     folded = _without_batch_norm(net)
     sample = torch.from_numpy(np.ascontiguousarray(planes[:, net.planes]))
     expected = _answers(folded, sample)
@@ -46,7 +46,7 @@ def to_onnx(net: Net, planes: Planes) -> bytes:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter(
             "ignore"
-        )  # the exporter by tracing is called old; the new one takes 10 × as long
+        )  # the tracing exporter, which PyTorch calls legacy: the new one takes 10 × as long
         file = Path(folder) / "net.onnx"
         torch.onnx.export(
             _Tuple(folded, len(expected)),
@@ -67,13 +67,13 @@ def to_onnx(net: Net, planes: Planes) -> bytes:
 
 
 def _answers(net: Net, planes: Tensor) -> list[Tensor]:
-    """What the network says, those of OUTPUTS that it has."""
+    """The outputs of the network: those of OUTPUTS that it has."""
     with torch.inference_mode():
         return [part for part in net(planes)[: len(OUTPUTS)] if part is not None]
 
 
 def _compare(data: bytes, planes: Tensor, expected: list[Tensor]) -> None:
-    """ExportError if the export does not say what is expected."""
+    """ExportError if the outputs of the export are not the expected ones."""
     got = new_session(data, planes.shape[2:]).run(None, {"planes": planes.numpy()})
     for name, want, have in zip(OUTPUTS, expected, got, strict=False):
         difference = float(np.abs(want.numpy() - have).max())
@@ -83,8 +83,9 @@ def _compare(data: bytes, planes: Tensor, expected: list[Tensor]) -> None:
 
 
 def _without_sharing(data: bytes) -> bytes:
-    """Equal weights that the exporter keeps once, each for itself again: the quantiser leaves convolutions
-    that share a bias in fp32, as all do whose batch normalisation is new."""
+    """The model with a copy of each weight that several layers share. The exporter stores equal weights once,
+    but the quantiser leaves convolutions that share a bias in fp32. (Untrained batch normalisation gives
+    equal biases.)"""
     model = onnx.load_model_from_string(data)
     graph = model.graph
     weights = {one.name: one for one in graph.initializer}
@@ -98,16 +99,16 @@ def _without_sharing(data: bytes) -> bytes:
 
 
 def to_int8(data: bytes, planes: Planes) -> bytes:
-    """A network of to_onnx in 8-bit integers, calibrated on the planes it sees [B, C, H, W].
+    """A network of to_onnx in 8-bit integers, calibrated on its input planes [B, C, H, W].
 
-    The first layer and the heads stay in fp32: little work, and twice the error if they did not."""
+    The first layer and the heads stay in fp32: they cost little time, and int8 would double the error."""
     model = onnx.load_model_from_string(data)
     for i, node in enumerate(model.graph.node):
         node.name = node.name or f"node{i}"  # nodes are excluded by name
     first_layers = [node.name for node in model.graph.node if model.graph.input[0].name in node.input]
     log = logging.getLogger()
     before = log.level
-    log.setLevel(logging.ERROR)  # the quantiser advises on things that are done already
+    log.setLevel(logging.ERROR)  # it warns about preprocessing that is already done
     try:
         with tempfile.TemporaryDirectory() as folder:
             file, quantised = Path(folder) / "net.onnx", Path(folder) / "int8.onnx"
@@ -130,7 +131,7 @@ def to_int8(data: bytes, planes: Planes) -> bytes:
 
 
 class _Calibration(CalibrationDataReader):  # type: ignore[misc]
-    """Batches of planes, one after another, as the quantiser wants them."""
+    """Batches of planes, one after another, for the quantiser."""
 
     def __init__(self, planes: Planes, batch: int = 256) -> None:
         self._batches = iter([planes[i : i + batch] for i in range(0, len(planes), batch)])
@@ -141,7 +142,7 @@ class _Calibration(CalibrationDataReader):  # type: ignore[misc]
 
 
 class _Tuple(nn.Module):
-    """The exporter knows tensors and tuples of them; None it does not."""
+    """The network with a tuple of tensors as output: the exporter does not accept None."""
 
     def __init__(self, net: Net, count: int) -> None:
         super().__init__()
@@ -152,7 +153,7 @@ class _Tuple(nn.Module):
 
 
 def _without_batch_norm(net: Net) -> Net:
-    """A copy for playing, each batch normalisation folded into the layer before it."""
+    """A copy for playing, with each batch normalisation folded into the layer before it."""
     folded = copy.deepcopy(net).cpu().eval()
     _fold(folded)
     return folded

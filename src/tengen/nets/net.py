@@ -1,7 +1,7 @@
-"""The interface: planes in; logits of all actions, a value, and perhaps the plies left, out.
+"""The interface of networks. Input: planes. Output: logits of all actions, a value, some also the plies left.
 
-Every network is made for one game and one board size, but anysize's weights fit any size. A value is from -1
-(lost) to 1 (won) for the player to move, as everywhere.
+Every network is created for one game and one board size, but the weights of anysize fit any size. A value is
+from -1 (lost) to 1 (won) for the player to move, as everywhere.
 """
 
 from abc import abstractmethod
@@ -14,20 +14,20 @@ from tengen.games.game import Game
 
 
 class Output(NamedTuple):
-    """What a network says of B positions."""
+    """The output of a network for B positions."""
 
     logits: Tensor  # [B, A]
     value: Tensor  # [B]
-    plies_left: Tensor | None = None  # [B], until the end of the game; None if the network does not say
+    plies_left: Tensor | None = None  # [B], until the end of the game; None if it has no such output
     outcomes: Tensor | None = None  # [B, 3], logits of win, draw, loss, if the value is made of them
 
 
 class Net(nn.Module):
     """A network for the planes of a game."""
 
-    needs: ClassVar[tuple[str, ...]] = ()  # names of planes without which it cannot be
-    planes: tuple[int, ...]  # which of the game's planes it sees, in this order
-    fits_any_size: bool = False  # no layer of it knows the board's size: its export plays every size
+    needs: ClassVar[tuple[str, ...]] = ()  # names of planes that the game must have
+    planes: tuple[int, ...]  # the indices of the game's planes that are its input, in this order
+    fits_any_size: bool = False  # no layer depends on the board's size: its export plays every size
 
     def __init__(self, game: Game) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Net(nn.Module):
 
     @abstractmethod
     def forward(self, planes: Tensor) -> Output:
-        """planes float32[B, C, H, W]: those of `self.planes`."""
+        """The output for planes float32[B, C, H, W]: only those in `self.planes`."""
 
     @property
     def num_parameters(self) -> int:
@@ -44,7 +44,7 @@ class Net(nn.Module):
 
 
 def conv(channels_in: int, channels_out: int, size: int = 3) -> nn.Sequential:
-    """A convolution that keeps the board's size, and batch normalisation."""
+    """A convolution that keeps the board's size, followed by batch normalisation."""
     return nn.Sequential(
         nn.Conv2d(channels_in, channels_out, size, padding=size // 2, bias=False),
         nn.BatchNorm2d(channels_out),
@@ -57,7 +57,7 @@ def pool(x: Tensor) -> Tensor:
 
 
 class ResidualBlock(nn.Module):
-    """Two convolutions around which the input passes."""
+    """Two convolutions with a skip connection."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()

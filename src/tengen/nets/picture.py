@@ -1,7 +1,7 @@
-"""A network as a picture, from top to bottom: planes, convolutions, blocks with what skips them, heads.
+"""A network as a picture, from top to bottom: planes, convolutions, blocks with skip connections, heads.
 
-Blocks that repeat are drawn once, in a frame with their number. Colours tell apart what a layer is
-and are from a palette for the colour-blind; the names say it too.
+Blocks that repeat are drawn once, in a frame with their number. The colour shows the kind of a layer, from a
+palette for colour-blind people; its name says it too.
 """
 
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from tengen.nets.drawing import Box, Drawing, Line, Point, Shape, Text
 
 WIDTH, HEIGHT, GAP = 236.0, 42.0, 24.0  # of a layer's box, and the arrow between two, in pixels
 MARGIN, TOP = 30.0, 98.0
-SIDE = 34.0  # beside the boxes of a block: there the skipping arrow runs
+SIDE = 34.0  # space next to the boxes of a block, for the arrow of the skip connection
 PAD = 14.0  # inside a frame
-PLUS = 9.0  # the radius of a sum
+PLUS = 9.0  # radius of a plus sign's circle
 COLUMNS = 28.0  # between heads
 
 GREY, FAINT = "#57606a", "#afb8c1"
@@ -52,9 +52,9 @@ def draw(description: Description, title: str, settings: str) -> Drawing:
             sketch.layer(trunk[position])
         position += len(unit) * times
 
-    # 2. the heads, side by side, and below them what the network says
+    # 2. the heads, side by side, and below them the outputs
     fork = sketch.bottom
-    centres = {}  # of every box in a head, by the layer's number
+    centres = {}  # of every box in a head, by the layer's index
     ends: list[Point] = []
     for column, chain in enumerate(chains):
         x = MARGIN + WIDTH / 2 + column * (WIDTH + COLUMNS)
@@ -95,13 +95,13 @@ class _Chain:
     """Layers of a head, one after another: a column of the picture."""
 
     part: str
-    source: int  # the layer that the first one takes
-    is_side_branch: bool  # is that in a head?
+    source: int  # the layer whose output is the input of the first one
+    is_side_branch: bool  # that layer is in a head
     numbers: list[int]
 
 
 def _chains(description: Description) -> list[_Chain]:
-    """The columns from left to right: the policy's, then the value's."""
+    """The columns from left to right: first the policy's, then the value's."""
     chains: list[_Chain] = []
     for number, layer in enumerate(description.layers):
         if layer.part == "trunk":
@@ -117,7 +117,7 @@ def _chains(description: Description) -> list[_Chain]:
 
 
 def _repeated(layers: list[Layer]) -> tuple[list[Layer], int]:
-    """The blocks that come again and again from here on, as many as possible, and how often; or one layer."""
+    """The longest group of blocks that repeats from here on, and how often; or one layer."""
     kinds = [layer.name.split()[0] for layer in takewhile(lambda layer: layer.kind == "block", layers)]
     length, times = 1, 1
     for size in range(1, len(kinds) // 2 + 1):
@@ -135,7 +135,7 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 @dataclass
 class _Sketch:
-    """Boxes below one another around the line x; `bottom` is where the last one ends."""
+    """A column of boxes, centred at x; `bottom` is the lower end of the last one."""
 
     x: float
     bottom: float
@@ -164,14 +164,14 @@ class _Sketch:
         self.front.append(Text(x, top + 33, shape, 11, fill=GREY))
 
     def block(self, block: Layer) -> None:
-        """A frame around the block's layers, and the arrow around them to a sum."""
+        """Draws a frame around the block's layers, and the skip connection to a plus sign."""
         top = self.bottom + GAP
         left, right = self.x - WIDTH / 2 - SIDE, self.x + WIDTH / 2 + SIDE
         name = block.name.rpartition(" ")[0]
         self.front.append(Text(left + 10, top + 17, name, 11, "start", GREY))
         self.lines.append(Line(((self.x, self.bottom), (self.x, top + PAD)), has_head=False))
         self.bottom = begin = top + PAD
-        summary: float | None = None  # where a summary of the whole board leaves the middle line
+        summary: float | None = None  # height where global pooling leaves the middle line
         for one in block.inside:
             if one.kind == "pool":
                 self.lines.append(Line(((self.x, self.bottom), (self.x, self.bottom + 6)), has_head=False))
@@ -187,7 +187,7 @@ class _Sketch:
         self.lines.append(Line(((self.x, self.bottom - PAD), (self.x, self.bottom)), has_head=False))
 
     def sum(self, begin: float, side: int) -> None:
-        """A plus, and ReLU: what was there at `begin` comes around the boxes, left (-1) or right (1)."""
+        """Draws a plus sign and ReLU, and a skip connection from `begin`, left (-1) or right (1)."""
         y = self.bottom + GAP - 4 + PLUS
         self.lines.append(Line(((self.x, self.bottom), (self.x, y - PLUS))))
         x = self.x + side * (WIDTH / 2 + SIDE / 2)
@@ -201,7 +201,7 @@ class _Sketch:
         self.bottom = y + PLUS
 
     def frame(self, blocks: list[Layer], times: int) -> None:
-        """Blocks that come so many times."""
+        """Draws blocks that repeat, in a frame with their number."""
         top, place = self.bottom + GAP, len(self.behind)
         self.lines.append(Line(((self.x, self.bottom), (self.x, top)), has_head=False))
         self.bottom = top - GAP + PAD
@@ -218,7 +218,7 @@ class _Sketch:
         )
 
     def take(self, other: "_Sketch") -> None:
-        """Adds what another has drawn."""
+        """Adds the shapes of another sketch."""
         self.behind += other.behind
         self.lines += other.lines
         self.front += other.front

@@ -1,14 +1,14 @@
-"""The heads of anysize that say which move: one for each kind of actions (games/coordinates.py).
+"""The policy heads of anysize: one for each kind of actions (games/coordinates.py).
 
     cells     a number for every cell
-    columns   a number for every column, of means and maxima over it
+    columns   a number for every column, from the means and maxima over it
     kinds     a plane for every kind of move: a number for every cell and kind
-    pairs     from · to, products of what the two cells say: a number for every pair of cells; its weights fit
-              every size, but its angles are made for one, so its export does not
-    general   a layer from the whole board to all actions; its weights fit one board size alone
+    pairs     from · to, dot products of the features of two cells: a number for every pair of cells; its
+              weights fit every size, but its angles are for one size, so its export is too
+    general   a linear layer from the whole board to all actions; its weights fit only one board size
 
-Where there is one more action than that, it is a pass, seen by the whole board. Every head takes what the
-trunk says of each cell [B, C, H, W] and of the whole board [B, 2C], and gives logits [B, A].
+If there is one more action, it is the pass, computed from the whole board. Every head takes the output of the
+trunk for each cell [B, C, H, W] and for the whole board [B, 2C], and returns logits [B, A].
 """
 
 import math
@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from tengen.games.game import Game
 from tengen.nets.net import conv
 
-PAIR_FEATURES = 64  # of a cell, as the beginning or the end of a move
-LONGEST_WAVE = 32.0  # cells: further than any board is wide
+PAIR_FEATURES = 64  # of a cell, as the start or the end of a move
+LONGEST_WAVE = 32.0  # cells: more than the width of any board
 
 
 def policy_head(channels: int, game: Game) -> "Head":
@@ -37,7 +37,7 @@ def policy_head(channels: int, game: Game) -> "Head":
         "general": game.num_actions,
     }[game.action_kind]
     has_pass = game.num_actions == num_moves + 1
-    assert has_pass or game.num_actions == num_moves, f"{game.num_actions} actions are no {game.action_kind}"
+    assert has_pass or game.num_actions == num_moves, f"{game.num_actions} actions, not {game.action_kind}"
     heads: dict[str, Callable[[int, Game, bool], Head]] = {
         "cells": Planes,
         "columns": Columns,
@@ -49,9 +49,9 @@ def policy_head(channels: int, game: Game) -> "Head":
 
 
 class Head(nn.Module):
-    """What the heads share: a few features of each cell, and the pass."""
+    """The common part of the heads: a few features of each cell, and the pass."""
 
-    fits_any_size: ClassVar[bool] = True  # as it is exported
+    fits_any_size: ClassVar[bool] = True  # after export
 
     def __init__(self, channels: int, game: Game, has_pass: bool) -> None:
         super().__init__()
@@ -64,11 +64,11 @@ class Head(nn.Module):
 
     @abstractmethod
     def add_out(self, game: Game) -> None:
-        """Makes the last layers."""
+        """Adds the last layers."""
 
     @abstractmethod
     def logits(self, y: Tensor) -> Tensor:
-        """Of all actions but the pass."""
+        """The logits of all actions except the pass."""
 
     def forward(self, x: Tensor, pooled: Tensor) -> Tensor:
         logits = self.logits(self.cells(x))
@@ -76,7 +76,7 @@ class Head(nn.Module):
 
 
 class Planes(Head):
-    """A plane for every kind of move, one if there is only one: action = cell · kinds + kind."""
+    """A plane for every kind of move: action = cell · kinds + kind."""
 
     def add_out(self, game: Game) -> None:
         self.out = nn.Conv2d(self.hidden, game.num_actions // (game.rows * game.cols), 1)
@@ -87,7 +87,7 @@ class Planes(Head):
 
 
 class Columns(Head):
-    """Means and maxima over each column."""
+    """A logit per column, from means and maxima over it."""
 
     def add_out(self, game: Game) -> None:
         self.out = nn.Linear(2 * self.hidden, 1)
@@ -99,7 +99,7 @@ class Columns(Head):
 
 
 class Pairs(Head):
-    """Each cell says something of itself as the beginning and as the end of a move."""
+    """A logit per pair of cells. Each cell has features as the start and as the end of a move."""
 
     fits_any_size = False
 
@@ -113,10 +113,10 @@ class Pairs(Head):
 
 
 class PairProducts(nn.Module):
-    """logits[from, to] = q(from) · k(to) / √d, so that both its cells count for a pair.
+    """logits[from, to] = q(from) · k(to) / √d, so that a logit depends on both cells.
 
-    Features are turned by angles that grow along the board (rotary embeddings: Su et al. 2021): the product
-    then depends on how far the move goes and where to, alike on the whole board and on boards of any size.
+    Features are rotated by angles that grow along the board (rotary embeddings, Su et al. 2021): the product
+    then depends on the distance and direction of the move, in the same way everywhere and for any board size.
     """
 
     cosines: Tensor
@@ -142,7 +142,7 @@ class PairProducts(nn.Module):
 
 
 class General(Head):
-    """From what all cells say to all actions."""
+    """A linear layer from the features of all cells to all actions."""
 
     fits_any_size = False
 
@@ -155,7 +155,7 @@ class General(Head):
 
 
 def _angles(rows: int, cols: int) -> Tensor:
-    """For each cell and feature: along rows, columns and diagonals, in waves of 2 to 32 cells;  [H·W, F]"""
+    """The angle of each cell and feature: rows, columns and diagonals, waves of 2 to 32 cells;  [H·W, F]"""
     waves = PAIR_FEATURES // 8
     turns = math.pi * (2 / LONGEST_WAVE) ** (torch.arange(waves) / (waves - 1))
     row, col = torch.arange(rows).repeat_interleave(cols), torch.arange(cols).repeat(rows)

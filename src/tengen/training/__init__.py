@@ -1,1 +1,1 @@
-"""From nothing to strong: self-play, replay, learning, measuring, again and again."""
+"""The training loop of AlphaZero: self-play, replay window, learning, measuring; repeated."""

@@ -1,7 +1,7 @@
-"""Settings that change in the middle of a run, and from which generation on: the run stays repeatable.
+"""Settings that change in the middle of a run, each with its first generation: the run stays repeatable.
 
-config.toml holds what is in force now, and under [[changes]] what was before. Settings that the stored files
-depend on stay as they are.
+config.toml holds the current settings, and the earlier values under [[changes]]. Settings that stored files
+depend on cannot change.
 """
 
 from collections.abc import Iterable
@@ -18,16 +18,16 @@ FIXED = {  # what cannot change, and why
     "selfplay.discount": "the stored values were discounted by it",
     "selfplay.precision": "it was chosen when the run began",
     "replay.": "the window of the stored generations was chosen by it",
-    "learner.optimizer": "the stored memory of the optimiser is of another kind",
+    "learner.optimizer": "the stored optimiser state is of another kind",
 }
 
 
 def changed(config: Config, settings: Iterable[str], generation: int, why: str = "--set") -> Config:
-    """The settings of a run with some `section.key=value` changed, from a generation on; UserError for those
-    that cannot change."""
+    """The settings of a run, some changed by `section.key=value` starting with a generation; UserError if one
+    cannot change."""
     for setting in settings:
         name = setting.partition("=")[0].strip()
-        new = with_setting(config, setting)  # refuses what is no setting at all
+        new = with_setting(config, setting)  # UserError if there is no such setting
         before, after = _value(config, name), _value(new, name)
         if before == after:
             continue
@@ -39,7 +39,7 @@ def changed(config: Config, settings: Iterable[str], generation: int, why: str =
 
 
 def in_force(config: Config, generation: int) -> Config:
-    """The settings that a generation was made with."""
+    """The settings that were used for a generation."""
     for change in reversed(config.changes):
         if change.generation > generation:
             config = with_setting(config, f"{change.setting}={change.before}")
@@ -47,7 +47,7 @@ def in_force(config: Config, generation: int) -> Config:
 
 
 def changes_games(before: Config, after: Config) -> bool:
-    """Would self-play play other games?"""
+    """True if self-play would play different games with the new settings."""
     return before.selfplay != after.selfplay
 
 

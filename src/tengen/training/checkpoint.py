@@ -1,8 +1,8 @@
-"""A checkpoint as a value, and the one place that writes it to a folder.
+"""A checkpoint as a value, and the only code that writes it to a folder.
 
-weights.safetensors    to go on learning; in an exported network only what plays
+weights.safetensors    to continue learning; an exported network has only the averaged weights, which play
 net.onnx, int8.onnx    to play, in one precision or both
-card.json              what it is; comes last: a folder with a card is whole
+card.json              describes the network; written last, so a folder with a card is complete
 """
 
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from tengen.evaluators.card import FILES, Card, Precision, read_card, read_onnx
 from tengen.evaluators.network import Network
 
 WEIGHTS, CARD = "weights.safetensors", "card.json"
-ADVICE = "put a copy back if you have one, or export with --no-weights"
-AVERAGE = "average."  # of the names of the weights that play
+ADVICE = "restore it from a copy if you have one, or export with --no-weights"
+AVERAGE = "average."  # prefix of the names of the averaged weights, which play
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A network: to play with and, if it has weights, to learn on."""
+    """A network to play with and, if it has weights, to continue learning."""
 
     card: Card
     networks: dict[Precision, bytes]  # ONNX
@@ -29,21 +29,21 @@ class Checkpoint:
 
     @property
     def playing(self) -> Network:
-        """The network, in the precision that the card says is played."""
+        """The network, in the precision that its card chooses for play."""
         return Network(self.card, self.networks[self.card.precision])
 
     def player(self, name: str, simulations: int) -> NetworkPlayer:
-        """The network with a search, for matches."""
+        """A player for matches: the network with a search."""
         return NetworkPlayer(name, self.card, self.networks[self.card.precision], simulations)
 
     def to_send(self, has_weights: bool = False) -> "Checkpoint":
-        """What a worker needs of it: the network that is played, in one precision."""
+        """The part that a worker needs: the network in the precision that plays."""
         played = {self.card.precision: self.networks[self.card.precision]}
         return replace(self, networks=played, weights=self.weights if has_weights else None)
 
     def average(self, folder: Path) -> bytes:
-        """The weights that play, without the learner's memory, which is three times as large; the folder is
-        for messages."""
+        """The averaged weights, without the state of the learner, which is three times as large. The folder
+        is only named in error messages."""
         import safetensors.numpy
 
         path = folder / WEIGHTS
@@ -58,24 +58,24 @@ class Checkpoint:
         return sealed.seal(safetensors.numpy.save(kept, {"sha256": sealed.BLANK}))
 
     def contents(self) -> dict[str, bytes]:
-        """Every file by its name, the card last."""
+        """The contents of every file by its name, the card last."""
         weights = {} if self.weights is None else {WEIGHTS: self.weights}
         networks = {FILES[precision]: data for precision, data in self.networks.items()}
         return weights | networks | {CARD: self.card.to_text().encode("utf-8")}
 
 
 def write(folder: Path, checkpoint: Checkpoint) -> None:
-    """Writes all its files into a folder, which is made if it is not there."""
+    """Writes all files of a checkpoint into a folder, which is created if needed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"cannot make {folder}: {error.strerror}") from error
+        raise UserError(f"cannot create {folder}: {error.strerror}") from error
     for name, data in checkpoint.contents().items():
         files.write_bytes(folder / name, data)
 
 
 def read(folder: Path) -> Checkpoint:
-    """The checkpoint in a folder; UserError if a network is not what the card says. Weights may be gone."""
+    """The checkpoint in a folder; UserError if a network does not match the card. Weights may be missing."""
     card, weights = read_card(folder), folder / WEIGHTS
     precisions: tuple[Precision, ...] = ("fp32", "int8")
     return Checkpoint(

@@ -1,4 +1,4 @@
-"""Can a run with these settings be made here? All is asked before the first file is written."""
+"""Checks whether a run with these settings is possible on this machine, before the first file is written."""
 
 from tengen import games
 from tengen.arena.referee import check_players
@@ -12,18 +12,18 @@ from tengen.training.config import Config
 from tengen.training.playing import MOST_RISE
 from tengen.training.run import arguments_of
 
-MOST_BYTES = 32 << 30  # of one thing in memory, by a rough count: more is a mistake, not a machine
+MOST_BYTES = 32 << 30  # of one array in memory, by a rough estimate: more is surely a typing mistake
 GIGABYTE = 1e9
 
 
 def check(config: Config) -> None:
-    """UserError if the game, the network, the one to start with, a device or an opponent is not possible."""
+    """UserError if the game, the network, its starting weights, a device or an opponent is not possible."""
     game = games.find(config.game)
     for device in (config.selfplay.device, config.learner.device):
         find_device(device)
     if config.learner.batch_size < 2 * config.learner.parts:
         sizes = f"learner.batch_size is {config.learner.batch_size}, learner.parts {config.learner.parts}"
-        raise UserError(f"a part of a batch has 2 positions or more; {sizes}")
+        raise UserError(f"a part of a batch needs at least 2 positions; {sizes}")
     _check_network(config, game)
     _check_memory(config, game)
     _check_opponents("measure.opponents", game, config.measure.opponents.split())
@@ -48,7 +48,7 @@ def _check_network(config: Config, game: Game) -> None:
 
 
 def _check_memory(config: Config, game: Game) -> None:
-    """The largest arrays, by their settings."""
+    """UserError if one of the largest arrays would not fit into memory."""
     selfplay, learner, network = config.selfplay, config.learner, config.network
     most_simulations = max(selfplay.simulations * (MOST_RISE if selfplay.simulations_rise else 1), 1)
     node = 2 * game.state_size + 12 * game.num_actions
@@ -56,7 +56,7 @@ def _check_memory(config: Config, game: Game) -> None:
     width = network.channels if network.name == "anysize" else 128
     needs = {
         "selfplay.cache_positions": selfplay.cache_positions * (4 * game.num_actions + 32),
-        "selfplay.at_once with so many simulations": selfplay.at_once * most_simulations * node,
+        f"selfplay.at_once with {most_simulations:,} simulations": selfplay.at_once * most_simulations * node,
         "learner.batch_size": learner.batch_size * width * layers * game.rows * game.cols * 4 * 3,
     }
     for name, needed in needs.items():

@@ -1,9 +1,9 @@
-"""The loop: play, remember, learn, measure, again.
+"""The training loop: play, store, learn, measure, record; repeat.
 
 champion ── self-play ──► shards ──► replay ──► learner ──► checkpoint ──► gate ──► champion
 
-The coach alone writes files. What takes long (games, gradients, matches) it has done by `run_tasks`, and does
-not know where.
+Only the coach writes files. The slow work (games, gradients, matches) is done by `run_tasks`; the coach does
+not know on which machine.
 """
 
 import time
@@ -31,7 +31,7 @@ from tengen.workers.tasks import RunTasks
 
 
 def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> Iterator[Generation]:
-    """Goes on with a run to its end: each generation, once it is complete and on the disk."""
+    """Each generation, once it is complete and on disk; starts or continues a run, to its end."""
     game = games.find(run.config.game)
     learner, replay, standing = start_or_resume(run, game, run_tasks, watcher)
     config, number, elapsed = run.config, run.generation + 1, run.elapsed
@@ -41,7 +41,7 @@ def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> Iterator[Generatio
         began, progress = time.perf_counter(), config.length.progress(number - 1, elapsed)
         # 1. play
         shards, selfplay = play(run, config, number, standing.champion, run_tasks, watcher)
-        # 2. remember
+        # 2. store
         num_new = replay.add(shards)
         # 3. learn
         learning_began = time.perf_counter()
@@ -90,7 +90,7 @@ def gradient_work(config: Config) -> GradientWork:
 def start_or_resume(
     run: Run, game: Game, run_tasks: RunTasks, watcher: Watcher
 ) -> tuple[Learner, Replay, Standing]:
-    """The learner, the window and the gate as the last complete generation left them."""
+    """The learner, the replay window and the gate as the last complete generation left them."""
     config = run.config
     name, settings = config.network.name, arguments_of(config)
     learner = Learner(game, nets.make(name, game, settings, config.seed), config.learner)
@@ -107,6 +107,6 @@ def start_or_resume(
         replay.add(stored(run, generation, run_tasks, watcher))
     standing = Standing.load(run.checkpoint(run.generation)) if run.generation else Standing()
     manifest.check(run.checkpoint(standing.champion))
-    if not (run.folder / "best").exists():  # killed while a new champion took its place
+    if not (run.folder / "best").exists():  # killed while the champion was being replaced
         run.promote(run.load_checkpoint(standing.champion))
     return learner, replay, standing

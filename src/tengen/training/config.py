@@ -1,7 +1,7 @@
 """Every setting of a training run, with its default, its unit and its reason.
 
-This is the one complete, explained config: `tengen config` prints it, a file per game in configs/ says what
-differs there and why, and the file that a run keeps repeats the comments (config_files.py).
+This is the one complete, explained config: `tengen config` prints it. A game's file in configs/ says only
+what differs and why. The config.toml of a run repeats these comments (config_files.py).
 """
 
 import math
@@ -11,107 +11,107 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which have their own sizes
-    channels: int = 48  # width of anysize
-    blocks: int = 5  # its depth
-    value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: chances of win, draw and loss, and how soon
-    start: str = ""  # a run or a network whose weights it begins with, of any board size; else random ones
+    name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which have fixed sizes
+    channels: int = 48  # of anysize: its width
+    blocks: int = 5  # of anysize: its depth
+    value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: probabilities of win, draw and loss
+    start: str = ""  # run or network whose weights it starts from, of any board size; empty: random weights
 
 
 @dataclass(frozen=True)
 class SelfPlayConfig:
     games: int = 512  # per generation: many short generations learn faster than few long ones
     games_per_shard: int = 256  # played in one batch by one worker; the records depend on the shard alone
-    at_once: int = 128  # games per batch: more make a CPU hardly faster, and the end of a shard slower
+    at_once: int = 128  # games per batch: more hardly speed up a CPU, and make the end of a shard slower
     search: Literal["gumbel", "puct"] = "gumbel"  # gumbel learns from few simulations; puct as in AlphaZero
-    simulations: int = 32  # of a full search, whose position is learned from
-    simulations_rise: float = 0.0  # added per generation, up to four times as many in all
-    fast_simulations: int = 8  # of a fast search: its move is played, not learned from
+    simulations: int = 32  # of a full search; the learner learns only from these positions
+    simulations_rise: float = 0.0  # added per generation, up to four times the number above
+    fast_simulations: int = 8  # of a fast search: its move is played, but its position is not learned from
     full_share: float = 0.5  # of the moves get a full search, the others a fast one (playout caps)
-    random_opening_plies: int = 12  # each game begins with 0 to this many random moves, for variety
+    random_opening_plies: int = 12  # a game begins with at most this many random moves, for variety
     see_wins: bool = True  # a win in one move is found by the rules, not by the network
     discount: float = 0.97  # per ply: a sooner win is worth more
     td_lambda: float = 0.9  # per ply; 1 = only the final result, 0 = only the search's value
     considered: int = 16  # Gumbel: candidates at the root
     noise: float = 1.0  # Gumbel: scale of the noise in full searches; fast ones have none
     c_visit: float = 50.0  # Gumbel: σ(q) = (c_visit + max N) · c_scale · q
-    c_scale: float = 0.5  # with 0.1 it learns slower, and 0.02 hardly
-    c_puct: float = 1.5  # PUCT: what a prior is worth against a value
+    c_scale: float = 0.5  # Gumbel: see c_visit; with 0.1 it learns more slowly, with 0.02 hardly at all
+    c_puct: float = 1.5  # PUCT: weight of the prior compared with the value
     dirichlet_alpha: float = 0.3  # PUCT: of the noise at the root, about 10 / the number of legal moves
     dirichlet_fraction: float = 0.25  # PUCT: share of the noise in the root's priors
-    temperature_plies: int = 10  # PUCT: the first moves are drawn in proportion to visits
+    temperature_plies: int = 10  # PUCT: for this many plies, moves are drawn in proportion to visits
     cache_positions: int = 200_000  # evaluations cached per worker, at most 256 MiB
     precision: Literal["auto", "fp32", "int8"] = "auto"  # a probe decides when the run begins
     device: str = "cpu"  # for the network: cpu (ONNX Runtime), cuda, mps or auto (PyTorch)
 
     @property
     def num_shards(self) -> int:
-        """Of a generation."""
+        """The number of shards per generation."""
         return -(-self.games // self.games_per_shard)
 
 
 @dataclass(frozen=True)
 class ReplayConfig:
     least_positions: int = 20_000  # in the window, at least
-    share: float = 0.5  # of all positions so far that the window holds, once that is more
+    share: float = 0.5  # the window holds this share of all positions so far, once that is more
 
 
 @dataclass(frozen=True)
 class LearnerConfig:
     batch_size: int = 256  # positions per step
-    passes: float = 4.0  # over each new position: about as much time as its game took
+    passes: float = 4.0  # over each new position: learning then takes about as long as self-play
     optimizer: Literal["muon", "adamw", "sgd"] = "muon"  # muon learns faster than adamw; sgd as in AlphaZero
-    learning_rate: float = 0.002  # for muon and adamw; sgd needs ten times as much
-    final_share: float = 0.3  # of the run in which the learning rate falls to a twentieth
+    learning_rate: float = 0.002  # for muon and adamw; sgd needs 10 times as much
+    final_share: float = 0.3  # the last part of the run, in which the learning rate falls to 1/20
     weight_decay: float = 0.05  # the L2 term, times the learning rate, per step
-    clip: float = 1.0  # the gradient's norm at most
-    average: float = 0.99  # decay per step of the average of weights, which is what plays
-    parts: int = 2  # of a batch, each computed by a process of one thread; results depend on it
+    clip: float = 1.0  # largest norm of the gradient
+    average: float = 0.99  # decay per step of the averaged weights, which play
+    parts: int = 2  # of a batch, each computed by one process with one thread; results depend on it
     device: str = "cpu"  # or cuda, mps, auto
 
 
 @dataclass(frozen=True)
 class GateConfig:
-    """Which network plays for the run, and plays the next generation's games."""
+    """How the champion is chosen: the network that plays for the run and makes its games of self-play."""
 
-    kind: Literal["always", "champion", "rising"] = "always"  # gate.py tells them apart
+    kind: Literal["always", "champion", "rising"] = "always"  # how a network is promoted: docs/training.md
     games: int = 40  # of the match that decides; an even number
-    win_rate: float = 0.55  # champion: at least this, draws counting half
-    simulations: int = 64  # per move, of the networks in it
-    rollouts: int = 1000  # rising: the opponent's simulations at first, and how many are added when it loses
+    win_rate: float = 0.55  # champion: the score that promotes, at least; a draw counts half
+    simulations: int = 64  # per move, of the networks in that match
+    rollouts: int = 1000  # rising: simulations of the opponent at first; this many are added when it loses
 
 
 @dataclass(frozen=True)
 class MeasureConfig:
-    """How strong the network has become. Nothing of it is learned from."""
+    """How the strength of the network is measured. These games are not learned from."""
 
     every: int = 5  # generations; 0: never
-    positions: int = 300  # with exact scores (Connect 4)
+    positions: int = 300  # number of positions with exact scores to solve (Connect 4)
     simulations: int = 64  # per move
-    opponents: str = "uct:sims=200"  # players to meet, separated by spaces
-    games: int = 20  # against each of them, and against the network of the last measurement
+    opponents: str = "uct:sims=200"  # players to play against, separated by spaces
+    games: int = 20  # against each opponent, and against the network of the last measurement
 
 
 @dataclass(frozen=True)
 class LengthConfig:
-    """Of a run, which ends at whichever limit comes first; with minutes, where a generation ends nearest."""
+    """When a run ends: at the first of these limits; with minutes, at the nearest end of a generation."""
 
-    minutes: float = 0.0  # of work, all commands together; 0: no limit
+    minutes: float = 0.0  # of work, over all commands of the run; 0: no limit
     generations: int = 100  # 0: no limit
 
     def progress(self, generations: int, seconds: float) -> float:
-        """The share of the run that is over after so much."""
+        """The share of the run that is over after these generations and seconds of work; 1: all of it."""
         by_time = seconds / (60 * self.minutes) if self.minutes else 0.0
         by_generations = generations / self.generations if self.generations else 0.0
         return max(by_time, by_generations)
 
     def seconds_left(self, seconds: float) -> float:
-        """After so much work; infinity if only generations count."""
+        """Seconds until the time limit after `seconds` of work; infinity without a time limit."""
         return 60 * self.minutes - seconds if self.minutes else math.inf
 
     def is_over(self, generations: int, seconds: float, pace: float) -> bool:
-        """After so much, when the last generation took `pace` seconds? More than half of the next one would
-        be too late."""
+        """True if the run ends here. `pace`: seconds of the last generation. A next generation would end too
+        late if more than half of it lay after the limit."""
         return self.progress(generations, seconds + pace / 2) >= 1
 
     def __str__(self) -> str:
@@ -124,9 +124,9 @@ class LengthConfig:
 
 @dataclass(frozen=True)
 class Change:
-    """A setting that is not what the run began with; changes.py makes them."""
+    """A setting that changed after the run began; made by changes.py."""
 
-    generation: int  # the first that is made with it
+    generation: int  # the first one that uses it
     setting: str  # section.key
     before: str
     after: str
@@ -157,7 +157,7 @@ SECTIONS: dict[str, Any] = {
     "measure": MeasureConfig,
 }
 
-PRESETS: dict[str, dict[str, Any]] = {  # over a game's file: for how long, and on what
+PRESETS: dict[str, dict[str, Any]] = {  # applied after a game's file
     "minutes": {"length.minutes": 10, "length.generations": 0, "network.channels": 32, "network.blocks": 4},
     "hour": {"length.minutes": 60, "length.generations": 0, "network.channels": 32, "network.blocks": 5},
     "night": {
@@ -203,7 +203,7 @@ LEAST = {  # where 0 makes no sense
     "gate.rollouts": 1,
     "measure.simulations": 2,
 }
-RENAMED = {  # what runs made before say, and what it is now
+RENAMED = {  # old names, which earlier runs contain, and the new ones
     "learner.threads": "learner.parts",
     "selfplay.games_a_shard": "selfplay.games_per_shard",
     "selfplay.trust": "selfplay.td_lambda",
@@ -236,7 +236,7 @@ MOST = {  # where more would crash, or never end
     "measure.simulations": 1_000_000,
     "measure.games": 100_000,
 }
-MOST_ANYWHERE = 1_000_000_000  # of settings that are not in the table
+MOST_ANYWHERE = 1_000_000_000  # for settings that are not in the table
 MOST_SEED = 2**31 - 1
 SHARES = (  # at most 1
     "selfplay.full_share",

@@ -1,4 +1,4 @@
-"""Settings from files and from the command line, refused in one line when they are wrong; and into a file.
+"""Settings: read from files and the command line, with one clear line if one is wrong; and written to a file.
 
 defaults  ◄  configs/gomoku15.toml  ◄  configs/renju15.toml, which is like it
           ◄  --preset night  ◄  --set learner.batch_size=512
@@ -49,7 +49,7 @@ def load(game: str, settings: Iterable[str] = (), seed: int = 0, preset: str | N
 
 
 def _files_of(game: str) -> list[tuple[str, str]]:
-    """The files that say what differs for a game, and their names: first the one that it is like."""
+    """Name and text of the files that say what differs for a game; the file it is `like` comes first."""
     file = CONFIGS / f"{game}.toml"
     if not file.is_file():
         return []
@@ -59,7 +59,7 @@ def _files_of(game: str) -> list[tuple[str, str]]:
 
 
 def with_setting(config: Config, setting: str) -> Config:
-    """The settings with one of them changed: `section.key=value`."""
+    """The settings, one of them changed by `section.key=value`."""
     name, equals, text = setting.partition("=")
     section, dot, key = name.strip().partition(".")
     if not (equals and dot):
@@ -68,7 +68,7 @@ def with_setting(config: Config, setting: str) -> Config:
 
 
 def from_toml(text: str, base: Config, name: str) -> Config:
-    """A file's settings over others."""
+    """The settings of a file, the others from `base`."""
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: numbers of 5,000 digits too
@@ -93,13 +93,13 @@ def from_toml(text: str, base: Config, name: str) -> Config:
 
 
 def is_complete(text: str) -> bool:
-    """Does a file that a run keeps reach to the last setting? One that is cut short does not."""
+    """True if the config file of a run contains the last setting; one that is cut short does not."""
     section, kind = list(SECTIONS.items())[-1]
     return text.endswith("\n") and fields(kind)[-1].name in tomllib.loads(text).get(section, {})
 
 
 def from_dict(settings: dict[str, Any]) -> Config:
-    """What dataclasses.asdict made of it, as on a card."""
+    """The settings from a dictionary made by dataclasses.asdict, as cards keep them."""
     config = Config(str(settings["game"]), _seed(settings["seed"]))
     for section in SECTIONS:
         for key, value in settings[section].items():
@@ -108,7 +108,7 @@ def from_dict(settings: dict[str, Any]) -> Config:
 
 
 def to_toml(config: Config) -> str:
-    """All settings, as a file; each with its comment."""
+    """All settings as the text of a TOML file, each with its comment."""
     lines = [f"game = {_literal(config.game)}", f"seed = {config.seed}"]
     for section, kind in SECTIONS.items():
         lines += ["", f"[{section}]"]
@@ -121,12 +121,12 @@ def to_toml(config: Config) -> str:
 
 
 def reasons(kind: type) -> dict[str, str]:
-    """The comment of each setting of a section, from its source."""
+    """The comment of each setting of a section, read from its source code."""
     return dict(re.findall(r"^    (\w+): .+?  # (.+)$", inspect.getsource(kind), re.MULTILINE))
 
 
 def _with_stored(config: Config, section: str, key: str, value: Any) -> Config:
-    """A setting from a file, which may be older than its name."""
+    """The settings with one from a file, which may use an old name."""
     section_now, _, key_now = RENAMED.get(f"{section}.{key}", f"{section}.{key}").partition(".")
     return _with(config, section_now, key_now, value)
 
@@ -147,7 +147,7 @@ def _with(config: Config, section: str, key: str, value: Any) -> Config:
 
 
 def _checked(name: str, value: Any, kind: Any) -> Any:
-    """The value as its type; text is taken apart."""
+    """The value, converted to its type and checked."""
     if choices := get_args(kind):
         if value not in choices:
             hint = did_you_mean(str(value), choices)
@@ -194,7 +194,7 @@ def _changes(name: str, entries: Any) -> tuple[Change, ...]:
 
 
 def _literal(value: object) -> str:
-    """As TOML spells it."""
+    """The value as TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)

@@ -1,7 +1,7 @@
-"""Line charts as SVG, written by hand: curves with their intervals, named where they end.
+"""Line charts as SVG, written without a library: curves with their intervals, each named at its end.
 
-Colours are CSS classes, so that a page or a picture looks right on a dark screen too: STYLE goes into the
-page, or into the picture if it stands alone.
+Colours are CSS classes, so that a page or a picture also looks right in dark mode: STYLE goes into the page,
+or into the picture if it is a file of its own.
 """
 
 import math
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-CHARACTER = 6.6  # the width of one, in a 12-pixel font, roughly
+CHARACTER = 6.6  # approximate width of a character in a 12-pixel font
 TOP, BOTTOM = 40, 40  # pixels above and below the plot
 LINE = 15  # pixels between names
-MOST_DOTS = 60  # points of a curve that are marked and say their value when pointed at
+MOST_DOTS = 60  # a curve with more points has no dots with tooltips
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 
 @dataclass(frozen=True)
 class Colours:
-    """Of the curves, and of what is around them."""
+    """The colours of the curves, the text, the grid and the background."""
 
     curves: tuple[str, ...]
     ink: str
@@ -28,7 +28,7 @@ class Colours:
     paper: str
 
     def rules(self) -> str:
-        """As CSS; no variables, which some who draw SVG do not know."""
+        """The colours as CSS rules, without variables, which some SVG viewers do not support."""
         rules = [
             f".chart {{ fill: {self.ink} }}",
             f".chart .paper {{ fill: {self.paper} }}",
@@ -77,7 +77,7 @@ class Point:
     y: float
     low: float  # the ends of its interval, y if there is none
     high: float
-    note: str = ""  # what it is, for those who point at it
+    note: str = ""  # for its tooltip
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def percent(share: float) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits that count."""
+    """The number with three significant digits."""
     if value == 0:
         return "0"
     return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
@@ -108,7 +108,7 @@ def line_chart(
     size: tuple[int, int] = (460, 240),
     stands_alone: bool = False,
 ) -> str:
-    """The SVG. Every curve has a point; shares (text=percent) stay within 0 and 100 %."""
+    """The chart as SVG. Every curve needs a point or more; shares (text=percent) stay between 0 and 100 %."""
     width, height = size
     labels = [f"{curve.name} {text(curve.points[-1].y)}".strip() for curve in curves]
     right = width - 14 - CHARACTER * max(map(len, labels))
@@ -165,7 +165,7 @@ def line_chart(
 
 
 def ticks(low: float, high: float, most: int, outside: bool = False) -> list[float]:
-    """Round numbers from low to high, or just outside of them; two at least, about `most` at most."""
+    """Round numbers from low to high, or just outside of them; at least two, at most about `most`."""
     if high - low < 1e-9 * max(1.0, abs(high)):  # a flat curve
         low, high = (0.0, 2 * high) if high > 0 else (low - 1, high + 1)
     span = (high - low) / most
@@ -180,7 +180,7 @@ def ticks(low: float, high: float, most: int, outside: bool = False) -> list[flo
 
 
 def _labels(places: Sequence[float], are_shares: bool = False) -> list[str]:
-    """With as many digits as tell them apart."""
+    """The numbers as text, with enough digits to distinguish them."""
     scale = 100 if are_shares else 1
     step = scale * (places[1] - places[0]) if len(places) > 1 else 1.0
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
@@ -216,10 +216,10 @@ def _curve(
 
 
 def _apart(places: Sequence[float]) -> list[float]:
-    """The same heights, moved so that no two names touch."""
+    """The same heights, moved so that no two names overlap."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     found = list(places)
     for before, after in pairwise(order):
         found[after] = max(found[after], found[before] + LINE)
-    shift = sum(found[i] - places[i] for i in order) / len(places)  # around where they were
+    shift = sum(found[i] - places[i] for i in order) / len(places)  # keeps their mean height
     return [place - shift for place in found]

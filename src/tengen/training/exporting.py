@@ -1,4 +1,4 @@
-"""From the learner to a checkpoint: the weights to go on learning, two exports to play with, and the card."""
+"""Exports the learner as a checkpoint: its weights, the network in fp32 and int8 to play, and the card."""
 
 from dataclasses import asdict
 
@@ -20,13 +20,13 @@ from tengen.training.learner import Learner
 from tengen.training.replay import Replay
 from tengen.training.run import settings_of
 
-CALIBRATION = 1024  # positions for int8
+CALIBRATION = 1024  # positions, to calibrate int8
 
 
 def export(
     config: Config, game: Game, learner: Learner, replay: Replay, generation: int
 ) -> tuple[Checkpoint, ExportMetrics]:
-    """The learner's network as a checkpoint. If the run chose int8, it plays when it says what fp32 says."""
+    """The learner's network as a checkpoint. If the run chose int8, int8 plays if it agrees with fp32."""
     net = learner.player
     planes = sample_planes(game, replay, [config.seed, generation, 2])
     networks: dict[Precision, bytes] = {"fp32": to_onnx(net, planes[:256])}
@@ -54,7 +54,8 @@ def export(
 
 
 def with_precision(config: Config, game: Game, learner: Learner) -> Config:
-    """The settings with "auto" made int8 or fp32 by a probe of this machine; the reason is in the changes."""
+    """The settings, precision "auto" replaced by int8 or fp32 after a test of this machine; the reason is
+    kept in the changes."""
     if config.selfplay.precision != "auto":
         return config
     planes = sample_planes(game, Replay(config.replay), [config.seed, 0, 3])
@@ -63,14 +64,14 @@ def with_precision(config: Config, game: Game, learner: Learner) -> Config:
     found = probe(fp32, to_int8(fp32, seen), seen)
     if not found.is_conclusive:
         raise UserError(
-            f"whether int8 works here could not be found out ({found.reason}): "
-            "try again, or choose by --set selfplay.precision=fp32"
+            f"could not test whether int8 works on this machine ({found.reason}): "
+            "try again, or choose with --set selfplay.precision=fp32"
         )
     return changed(config, [f"selfplay.precision={found.precision}"], generation=0, why=found.reason)
 
 
 def sample_planes(game: Game, replay: Replay, seed: list[int]) -> Planes:
-    """Planes of positions like those that will be met."""
+    """Planes of typical positions, to calibrate int8: from the replay window, at first from random games."""
     if not replay.total:
         return random_planes(game, CALIBRATION, seed)
     samples = replay.samples()

@@ -1,12 +1,12 @@
-"""Who plays for a run? The champion. A gate decides whether a new network takes its place.
+"""The gate decides whether a new network becomes the champion, which plays for the run and makes its games.
 
-    always     every new network is the champion at once (AlphaZero)
+    always     every new network becomes the champion at once (AlphaZero)
     champion   if it beats the champion by a win rate (AlphaGo Zero)
     rising     if it sets a new record against UCT with random rollouts. When UCT loses badly, it gets more
-               simulations and the record starts anew; the champion stays until the new record is beaten
+               simulations and the record restarts at 0; the champion stays until the new record is beaten
 
-Draws count half. The champion is beaten only by who wins more games than it loses: a match of draws promotes
-nobody. A record needs no majority: a weak network's first points against UCT are one.
+A draw counts half. To beat the champion, a network must win more games than it loses: a match of draws only
+promotes no network. A record needs no majority: the first points of a weak network against UCT are a record.
 """
 
 import json
@@ -25,12 +25,12 @@ from tengen.training.run import Run
 from tengen.workers.tasks import RunTasks
 
 FILE = GATE
-LOSES_BADLY = 0.1  # the score of UCT at which it gets more simulations
+LOSES_BADLY = 0.1  # UCT gets more simulations if its score is not higher
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What the gate remembers from one generation to the next; kept with each checkpoint."""
+    """The state of the gate between two generations; kept with each checkpoint."""
 
     champion: int = 0  # its generation
     rollouts: int = 0  # rising: simulations of the opponent
@@ -50,7 +50,7 @@ class Standing:
 def hold_gate(
     run: Run, config: Config, game: Game, before: Standing, new: Checkpoint, run_tasks: RunTasks
 ) -> tuple[Standing, Tally | None]:
-    """Where the gate stands after a new network, and the match that decided it, seen by the new one."""
+    """The state of the gate after a new network, and the match that decided it, from that network's view."""
     generation, match = new.card.generation, None
     if config.gate.kind != "always":
         champion = run.load_checkpoint(before.champion)
@@ -70,7 +70,7 @@ def play_gate(
     seed: int,
     run_tasks: RunTasks,
 ) -> Tally:
-    """The match of the first of the networks, against the second or, if the gate is rising, against UCT."""
+    """The result of the first network against the second or, if the gate is rising, against UCT."""
     new, champion = (network.name for network in networks)
     opponent = champion if config.kind == "champion" else f"uct:sims={before.rollouts or config.rollouts}"
     [result] = play_quick_matches([Match(game, new, opponent, seed)], config.games, run_tasks, networks)
@@ -78,8 +78,8 @@ def play_gate(
 
 
 def decide(config: GateConfig, before: Standing, generation: int, match: Tally | None) -> Standing:
-    """Does the network of a generation become the champion? Where the gate stands after its match, if there
-    was one."""
+    """The state of the gate after the match of a generation's network: it became the champion or not. With no
+    match, it did."""
     if match is None:
         return Standing(generation)
     if config.kind == "champion":

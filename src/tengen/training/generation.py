@@ -1,6 +1,6 @@
-"""A generation in numbers: its line of metrics.jsonl, typed while it is made.
+"""The metrics of a generation: dataclasses while it is made, one line of metrics.jsonl on disk.
 
-Lines that are read back are plain dictionaries: those of older versions may lack some of this.
+Lines that are read back are plain dictionaries, because older versions did not write every key.
 """
 
 from collections.abc import Sequence
@@ -16,24 +16,24 @@ if TYPE_CHECKING:  # needs PyTorch
 
 Line = dict[str, Any]  # of metrics.jsonl
 
-SUMS = ("games", "moves", "simulations", "first_wins", "draws", "positions")  # over the shards
+SUMS = ("games", "moves", "simulations", "first_wins", "draws", "positions")  # summed over the shards
 MEANS = ("hit_rate", "entropy")
 RATES = ("games", "positions", "simulations")
 
 
 @dataclass(frozen=True)
 class SelfPlayMetrics:
-    """What happened in the shards of a generation, all together."""
+    """Statistics over all shards of a generation."""
 
-    counts: dict[str, float]  # sums and means over the shards; empty if they are of an older version
-    per_second: dict[str, float]  # of those that were played now: the others were on the disk already
+    counts: dict[str, float]  # sums and means over the shards; empty if an older version wrote them
+    per_second: dict[str, float]  # of the shards played now; the others were already on disk
     seconds: float
 
     @classmethod
     def of(
         cls, shards: Sequence[ShardStats], played: Sequence[ShardStats], seconds: float
     ) -> "SelfPlayMetrics":
-        """played: those of the shards that took the seconds."""
+        """The metrics of all `shards`; the rates are of those `played` now, which took `seconds`."""
         sums = {key: sum(getattr(shard, key) for shard in shards) for key in SUMS}
         means = {
             key: round(sum(getattr(shard, key) for shard in shards) / max(len(shards), 1), 3) for key in MEANS
@@ -49,7 +49,7 @@ class SelfPlayMetrics:
 
 @dataclass(frozen=True)
 class ReplayMetrics:
-    """How many positions there are."""
+    """The number of positions in the window, and of all so far."""
 
     window: int
     total: int
@@ -57,7 +57,7 @@ class ReplayMetrics:
 
 @dataclass(frozen=True)
 class ExportMetrics:
-    """Which precision plays; and how far int8 agrees with fp32, if there is int8."""
+    """The precision that plays, and how well int8 agrees with fp32, if there is int8."""
 
     precision: str
     agreement: dict[str, float]
@@ -68,7 +68,7 @@ class ExportMetrics:
 
 @dataclass(frozen=True)
 class Generation:
-    """Everything that is known of a generation when it is complete."""
+    """All metrics of a complete generation."""
 
     number: int
     elapsed: float  # seconds of work since the run began
@@ -78,7 +78,7 @@ class Generation:
     replay: ReplayMetrics
     export: ExportMetrics
     standing: Standing
-    match: Tally | None  # that the gate had played
+    match: Tally | None  # of the gate, if it played one
     strength: dict[str, Any]  # see measure.py; {} if it was not measured
 
     def to_line(self) -> Line:

@@ -1,16 +1,16 @@
 """The gradients of a batch, computed in parts: each part by one process with one thread.
 
-Threads that share one computation wait for each other in busy loops: where another program takes a core, a
-step can take 25 times as long. Processes that wait on a pipe cost nothing while they wait, so beside two busy
-programs a step takes about twice as long, which is its fair share (`tengen bench learner`).
+Threads that share one computation wait for each other in busy loops: if another program uses a core, a step
+can take 25 times as long. Processes that wait on a pipe use no processor time, so next to two busy programs a
+step takes about twice as long, which is its fair share (`tengen bench learner`).
 
                 ┌─ weights, part 0 ─► process ─► gradients, statistics ─┐
     learner ────┤                                                       ├──► sums, in the order of the parts
                 └─ weights, part 1 ─► process ─► gradients, statistics ─┘
 
 Batch normalisation uses the statistics of its own part; the running statistics are averaged. So the result
-depends on the number of parts, which is a setting of the run, and not on who computes them: one process takes
-the same steps, bit for bit, as two.
+depends on the number of parts, which is a setting of the run, and not on the number of processes: one process
+takes exactly the same steps, bit for bit, as two.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ from tengen import games, nets
 from tengen.nets.anysize import PLIES_SCALE
 from tengen.nets.net import Net, Output
 
-PLIES_WEIGHT = 0.05  # of the loss of the plies left
+PLIES_WEIGHT = 0.05  # of the plies-left loss in the total
 
 Floats = npt.NDArray[np.float32]
 
@@ -36,21 +36,21 @@ Floats = npt.NDArray[np.float32]
 class Batch(NamedTuple):
     """B positions to learn from."""
 
-    planes: Floats  # [B, C, H, W]: those that the network sees
+    planes: Floats  # [B, C, H, W], only the planes that the network uses
     policies: Floats  # [B, A]
     values: Floats  # [B]
     outcomes: Floats  # [B, 3]
     plies_left: Floats  # [B]
 
     def split(self, num_parts: int) -> list["Batch"]:
-        """Equal parts, in order; the first ones are longer by one if it does not divide."""
+        """The batch in equal parts, in order; the first ones have one more if it does not divide evenly."""
         columns = zip(*(np.array_split(column, num_parts) for column in self), strict=True)
         return [Batch(*columns_of_part) for columns_of_part in columns]
 
 
 @dataclass(frozen=True)
 class GradientTask:
-    """One part of a batch, and the network as it is now."""
+    """One part of a batch, and the current weights of the network."""
 
     weights: Floats  # [P + Q], see flatten
     batch: Batch
@@ -58,10 +58,10 @@ class GradientTask:
 
 @dataclass(frozen=True)
 class Gradients:
-    """What one part of a batch says."""
+    """The result for one part of a batch."""
 
     gradients: Floats  # [P], of all parameters, one after another
-    statistics: Floats  # [Q], of batch normalisation, as this part leaves them
+    statistics: Floats  # [Q], running statistics of batch normalisation after this part
     losses: Floats  # [3]: policy, value, plies left; means over the part
 
 
@@ -91,7 +91,7 @@ class GradientWork:
 
 
 def gradients_of(net: Net, batch: Batch) -> Gradients:
-    """Of the mean loss over the batch; the network's running statistics move on."""
+    """The gradients of the mean loss over the batch; updates the network's running statistics."""
     net.train()
     device = next(net.parameters()).device
     planes, *targets = (torch.from_numpy(np.ascontiguousarray(column)).to(device) for column in batch)
@@ -108,7 +108,7 @@ def gradients_of(net: Net, batch: Batch) -> Gradients:
 def losses_of(
     output: Output, policies: Tensor, values: Tensor, outcomes: Tensor, plies_left: Tensor
 ) -> list[Tensor]:
-    """Of policy, value and plies left, means over the batch."""
+    """The losses of policy, value and plies left, means over the batch."""
     policy = -(policies * functional.log_softmax(output.logits, dim=1)).sum(dim=1).mean()
     if output.outcomes is None:
         value = functional.mse_loss(output.value, values)
@@ -124,7 +124,7 @@ def losses_of(
 
 
 def combined(parts: Sequence[tuple[int, Gradients]]) -> Gradients:
-    """Means over the parts of a batch, each with its number of positions; summed in the order given."""
+    """The weighted means over the parts of a batch, each with its number of positions; summed in order."""
     total = sum(size for size, _ in parts)
 
     def mean(columns: Iterator[Floats]) -> Floats:
@@ -153,7 +153,7 @@ def statistics_of(net: Net) -> list[Tensor]:
 
 
 def flatten(tensors: Sequence[Tensor]) -> Floats:
-    """One vector of them all, one after another."""
+    """All tensors in one vector, one after another."""
     if not tensors:
         return np.empty(0, np.float32)
     flat: Floats = torch.cat([tensor.detach().reshape(-1) for tensor in tensors]).cpu().numpy()
@@ -162,7 +162,7 @@ def flatten(tensors: Sequence[Tensor]) -> Floats:
 
 @torch.no_grad()
 def unflatten(flat: Floats, tensors: Sequence[Tensor]) -> None:
-    """Gives tensors the values that flatten made one vector of."""
+    """Copies a vector made by `flatten` back into the tensors."""
     values, begin = torch.from_numpy(flat), 0
     for tensor in tensors:
         tensor.copy_(values[begin : begin + tensor.numel()].view(tensor.shape))

@@ -1,4 +1,4 @@
-"""Learning: loss = (z - v)² + cross-entropy of the policy + a little for the plies left; L2 by decay."""
+"""The learner: loss = (z - v)² + cross-entropy of the policy + 0.05 · plies-left loss; L2 by weight decay."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -40,14 +40,14 @@ from tengen.training.gradients import (
 from tengen.training.muon import Muon
 from tengen.training.record import Samples
 
-FEWEST_ROWS = 5  # of a matrix, for Muon: the last layer of a head has fewer
-OPTIMIZERS = ("optimizer", "optimizer2")  # what their memory is called in a file; some have one only
-WARM_UP = 10  # steps after which the average is of half of those so far, or so
+FEWEST_ROWS = 5  # of a matrix that Muon updates: the last layer of a head has fewer
+OPTIMIZERS = ("optimizer", "optimizer2")  # names of their states in a file; some settings need only one
+WARM_UP = 10  # steps; the average covers about the newer half of the steps so far, until the decay limits it
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Means over some steps."""
+    """Mean losses over one or more steps."""
 
     policy: float
     value: float
@@ -72,7 +72,7 @@ class Learner:
 
     @property
     def player(self) -> Net:
-        """The network that plays."""
+        """The network with the averaged weights, which plays."""
         module = self._average.module
         assert isinstance(module, Net)
         return module
@@ -87,10 +87,13 @@ class Learner:
         compute: ComputeGradients,
         after_step: Callable[[Losses], None],
     ) -> Losses:
-        """progress: the share of the run that is over, which sets the learning rate. deadline: of
-        time.perf_counter(), at which learning ends early. `compute` has the gradients of the parts of a batch
-        computed, somewhere."""
-        torch.set_num_threads(1)  # several would wait for each other in busy loops
+        """The mean losses after learning from random samples.
+
+        progress   the share of the run that is over; it sets the learning rate
+        deadline   on the clock of time.perf_counter(); learning stops there even if steps are left
+        compute    computes the gradients of the parts of a batch, in any process
+        """
+        torch.set_num_threads(1)  # more threads would wait for each other in busy loops
         rate = self.settings.learning_rate * self._share(progress)
         for group in (group for one in self._optimizers for group in one.param_groups):
             group["lr"] = rate
@@ -105,7 +108,7 @@ class Learner:
         return _losses(sums / max(done, 1), done)
 
     def _gradients(self, parts: list[Batch], compute: ComputeGradients) -> Gradients:
-        """Of the whole batch."""
+        """The gradients of the whole batch."""
         if self._device.type != "cpu":  # a GPU needs no processes
             found = [gradients_of(self.net, part) for part in parts]
         else:
@@ -126,7 +129,7 @@ class Learner:
         self._average.update_parameters(self.net)
 
     def begin_with(self, other: Net) -> None:
-        """Takes over the weights of a network, perhaps of another board size."""
+        """Copies the weights of another network, which may be for another board size."""
         try:
             self.net.load_state_dict(other.state_dict())
             self.player.load_state_dict(other.state_dict())
@@ -135,7 +138,7 @@ class Learner:
             raise UserError(f"these weights do not fit the network of this run: {reason}") from None
 
     def to_bytes(self) -> bytes:
-        """All that learning goes on from, as a file of safetensors."""
+        """Everything needed to continue learning, as the bytes of a safetensors file."""
         tensors = with_prefix("net", self.net.state_dict())
         tensors |= with_prefix("average", self._average.state_dict())
         for name, optimizer in zip(OPTIMIZERS, self._optimizers, strict=False):
@@ -150,12 +153,12 @@ class Learner:
             restore_optimizer(optimizer, without_prefix(name, tensors))
 
     def _share(self, progress: float) -> float:
-        """Of the learning rate: all of it, then in a straight line down to a twentieth."""
+        """The factor of the learning rate: 1, then falling linearly to 1/20 at the end of the run."""
         left = (1 - progress) / max(self.settings.final_share, 1e-9)
         return float(np.clip(left, 0.05, 1.0))
 
     def _batches(self, samples: Samples, steps: int, random: np.random.Generator) -> Iterator[Batch]:
-        """Random positions, each seen through a random symmetry."""
+        """Batches of random positions, each transformed by a random symmetry."""
         symmetries, cells = self.game.symmetries, self.game.cells
         planes = np.zeros((self.settings.batch_size, *self.game.planes_shape), np.float32)
         for _ in range(steps):
@@ -186,7 +189,8 @@ class Learner:
 
 
 def optimizers_for(net: Net, settings: LearnerConfig) -> list[torch.optim.Optimizer]:
-    """Muon is for layers that turn many numbers into many; AdamW takes the rest. Biases do not decay."""
+    """The optimisers. With Muon: for weight matrices with enough rows, and AdamW for the rest. Biases have no
+    weight decay."""
     decay = settings.weight_decay
     matrices = [weights for weights in net.parameters() if weights.ndim > 1]
     others = [weights for weights in net.parameters() if weights.ndim <= 1]
@@ -209,7 +213,8 @@ def _losses(means: npt.NDArray[np.floating], steps: int) -> Losses:
 
 
 def average_with(decay: float) -> Callable[[Sequence[Tensor], Sequence[Tensor], Tensor | int], None]:
-    """Moves averages towards the weights after a step; at first faster, to leave the random ones behind."""
+    """A function that moves the averages towards the weights after each step; faster at first, so that the
+    random first weights are soon forgotten."""
 
     def update(averages: Sequence[Tensor], weights: Sequence[Tensor], steps: Tensor | int) -> None:
         share = 1 - min(decay, (1 + int(steps)) / (WARM_UP + int(steps)))

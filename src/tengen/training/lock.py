@@ -1,6 +1,7 @@
-"""One process at a time works on a run: a lock of the operating system on a file in its folder.
+"""A lock, so that only one process at a time works on a run: a system lock on a file in its folder.
 
-The kernel releases it when the process ends, however it ends; the file may stay, it means nothing by itself.
+The system releases it when the process ends, even by a crash. The file may remain; without the lock it means
+nothing.
 """
 
 import os
@@ -11,18 +12,18 @@ from pathlib import Path
 
 from tengen.errors import UserError
 
-FILE = ".lock"  # holds the number of the process that has the lock, or had it last
+FILE = ".lock"  # contains the id of the process that has the lock, or had it last
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keeps other processes from the run while the with statement lasts; UserError if one has it."""
+    """Keeps other processes away from the run during the with statement; UserError if one works on it."""
     path = folder / FILE
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise UserError(f"cannot make {path}: {error.strerror}") from error
+        raise UserError(f"cannot create {path}: {error.strerror}") from error
     try:
         if not _try_lock(file, path):
             holder = os.read(file, 20).decode("ascii", "replace").strip()
@@ -33,13 +34,13 @@ def locked(folder: Path) -> Iterator[None]:
         os.write(file, f"{os.getpid()}\n".encode())
         yield
     finally:
-        os.close(file)  # and with it goes the lock
+        os.close(file)  # releases the lock
 
 
 if sys.platform == "win32":
     import msvcrt
 
-    _FAR = 1 << 30  # locks of Windows keep others from reading: not the bytes of the number
+    _FAR = 1 << 30  # a Windows lock prevents reading, so lock a byte far after the process id
 
     def _try_lock(file: int, path: Path) -> bool:
         os.lseek(file, _FAR, os.SEEK_SET)

@@ -1,8 +1,8 @@
-"""A checkpoint's manifest: the hashes of its files and its line of metrics, in a file that is sealed itself.
+"""A checkpoint's manifest: the hashes of its files and its line of metrics, in a file with its own hash.
 
     checkpoints/0007/manifest.json   {"metrics": {…}, "files": {"card.json": "3fa9…", …}, "sha256": "…"}
 
-Written before the card. Weights are not in it: they are sealed by themselves, and go when they are old.
+Written before the card. Weights are not in it: they contain their own hash, and old ones are removed.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ FILE, GATE = "manifest.json", "gate.json"
 
 
 def write(checkpoint: Path, metrics: dict[str, Any] | None, contents: Mapping[str, bytes]) -> None:
-    """The hashes of these contents, which are its files or will be."""
+    """Writes the manifest of a checkpoint with these files, which may not be on disk yet."""
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
     text = json.dumps({"metrics": metrics, "files": hashes, "sha256": sealed.BLANK}, ensure_ascii=False)
     files.write_bytes(checkpoint / FILE, sealed.seal(text.encode("utf-8") + b"\n"))
@@ -45,15 +45,15 @@ def advice(checkpoint: Path) -> str:
     """What to do about a damaged checkpoint."""
     number, best = int(checkpoint.name), checkpoint.parent.parent / "best"
     if not any(card.parent.name > checkpoint.name for card in checkpoint.parent.glob("[0-9]*/card.json")):
-        then = f"the run goes on from generation {number - 1}" if number else "it is made again"
+        then = f"the run continues from generation {number - 1}" if number else "it is made again"
         return f"remove the folder {checkpoint}, and {then}"
     if (best / "card.json").is_file() and read_card(best).generation == number:
         return f"copy the files of {best} there, which are the same"
-    return f"put a copy of {checkpoint} back if you have one"
+    return f"restore {checkpoint} from a copy if you have one"
 
 
 def _read(checkpoint: Path) -> dict[str, Any]:
-    """{} if there is none, as in runs of older versions."""
+    """The manifest; {} if there is none, as in runs of older versions."""
     path = checkpoint / FILE
     if not path.is_file():
         return {}

@@ -1,4 +1,4 @@
-"""How strong is a network? Against exact truth (Connect 4), a fixed ladder of players, and its own past."""
+"""Measures the strength of a network: on exact scores (Connect 4), against players and older networks."""
 
 from dataclasses import asdict
 from typing import Any
@@ -16,7 +16,7 @@ from tengen.workers.tasks import RunTasks
 def strength_of(
     run: Run, config: MeasureConfig, game: Game, network: Checkpoint, is_last: bool, run_tasks: RunTasks
 ) -> dict[str, Any]:
-    """Every few generations, and of the last, how strong its network is; {} in between."""
+    """How strong the network is: every `config.every` generations and after the last one; else {}."""
     generation, every = network.card.generation, config.every
     if every == 0 or (generation % every and not is_last):
         return {}
@@ -30,8 +30,9 @@ def measure(
     run_tasks: RunTasks,
     before: Checkpoint | None = None,
 ) -> dict[str, Any]:
-    """{"alone": {"perfect": …, "good": …}, "sims=64": …} on our own scored positions of Connect 4;
-    {"uct:sims=400": {"score": …, "elo": …}} for each opponent; {"before": …} for the network `before`."""
+    """How strong a network is: {"alone": {"perfect": …, "good": …}, "sims=64": …} on our own scored positions
+    of Connect 4; {"uct:sims=400": {"score": …, "elo": …}} for each opponent; {"before": …} for the network
+    `before`."""
     found: dict[str, Any] = {}
     if game.name == reference.GAME and config.positions:
         positions = reference.read(reference.OWN_SET)[: config.positions]

@@ -1,13 +1,13 @@
-"""Muon: momentum whose every direction counts the same.  Jordan et al. 2024.
+"""Muon: momentum in which every direction has the same weight.  Jordan et al. 2024.
 
-The gradient of a layer is a matrix in which a few directions are much larger than all the others, and plain
-momentum moves along those alone. Muon replaces the singular values of the momentum by ones, or nearly:
+The gradient of a layer is a matrix in which a few directions are much larger than all others, and plain
+momentum follows only those. Muon replaces the singular values of the momentum by about 1:
 
     M ← β M + (1 - β) G,      W ← W - η · √(the longer side) · orthogonal(M),
 
-which moves each weight by about η, in the root mean square. `orthogonal` takes five matrix products of
-Newton and Schulz's kind instead of a singular value decomposition. PyTorch has a Muon too, but for matrices
-alone, not convolutions, and it calculates in bfloat16, which not every processor does.
+which moves each weight by about η, in the root mean square. `orthogonal` uses five Newton-Schulz iterations
+instead of a singular value decomposition. PyTorch has a Muon too, but only for matrices, not for
+convolutions, and it computes in bfloat16, which not every processor supports.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the polynomial that lifts small singular values fastest
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the polynomial that raises small singular values fastest
 ROUNDS = 5
 
 
 class Muon(torch.optim.Optimizer):
-    """For the weights of linear and convolutional layers; biases and such are for another optimiser."""
+    """An optimiser for the weights of linear and convolutional layers; not for biases and other vectors."""
 
     def __init__(
         self, weights: Iterable[Tensor], lr: float, weight_decay: float = 0.0, momentum: float = 0.95
@@ -46,7 +46,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonal(matrix: Tensor) -> Tensor:
-    """The same singular vectors, all singular values between 0.7 and 1.2 (if not almost 0);  [M, N]"""
+    """The matrix with the same singular vectors, all singular values 0.7 to 1.2 (or almost 0);  [M, N]"""
     a, b, c = COEFFICIENTS
     is_tall = matrix.shape[0] > matrix.shape[1]
     x: Tensor = matrix.T if is_tall else matrix

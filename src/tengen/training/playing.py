@@ -1,4 +1,4 @@
-"""The games of a generation: shards that are not on the disk yet are played, somewhere, and written here."""
+"""The games of a generation: shards that are not on disk yet are played by workers and written here."""
 
 import time
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from tengen.training.shards import SelfPlay, Shard, ShardTask
 from tengen.training.watch import Watcher
 from tengen.workers.tasks import RunTasks
 
-MOST_RISE = 4  # times the simulations
+MOST_RISE = 4  # simulations rise to at most this many times the first number
 
 
 def play(
     run: Run, config: Config, generation: int, champion: int, run_tasks: RunTasks, watcher: Watcher
 ) -> tuple[list[Shard], SelfPlayMetrics]:
-    """The shards, in their order, and what happened in them. The champion plays."""
+    """The shards of a generation, in order, and their metrics. The champion plays."""
     began = time.perf_counter()
     tasks = shards_of(config, generation)
     paths = [run.shard(generation, task.number) for task in tasks]
@@ -45,7 +45,8 @@ def play(
 
 
 def stored(run: Run, generation: int, run_tasks: RunTasks, watcher: Watcher) -> list[Shard]:
-    """The shards of a complete generation. Those that were removed are played again, as they were."""
+    """The shards of a complete generation. Shards whose files were removed are played again, with the same
+    games."""
     config = in_force(run.config, generation)
     paths = [run.shard(generation, number) for number in range(config.selfplay.num_shards)]
     if all(path.is_file() for path in paths):
@@ -55,7 +56,7 @@ def stored(run: Run, generation: int, run_tasks: RunTasks, watcher: Watcher) -> 
 
 
 def shards_of(config: Config, generation: int) -> list[ShardTask]:
-    """The tasks of a generation."""
+    """The tasks of a generation: its shards to play."""
     selfplay = config.selfplay
     rise = 1 + selfplay.simulations_rise * (generation - 1) / selfplay.simulations
     return [
@@ -71,6 +72,6 @@ def shards_of(config: Config, generation: int) -> list[ShardTask]:
 
 
 def game_text(game: str, actions: Sequence[int]) -> str:
-    """A game to look at: its moves and the last board."""
+    """A game as text: its moves, result and last board."""
     position = Position.from_moves(game, actions)
     return f"{' '.join(position.moves)}\n{position.outcome}\n\n{position}\n"

@@ -1,4 +1,4 @@
-"""Samples to learn from: positions with what the search and the game's end say of them."""
+"""Samples to learn from: positions with their targets, made from the search and the final result."""
 
 from dataclasses import dataclass, fields
 
@@ -15,20 +15,20 @@ class Samples:
 
     states: State  # [N, S]
     policies: npt.NDArray[np.floating]  # [N, A], the search's improved policy; float16 in a shard
-    values: npt.NDArray[np.float32]  # [N], what targets.py makes of the search and the game's end
-    outcomes: npt.NDArray[np.float32]  # [N, 3], the same undiscounted: shares of win, draw and loss
-    plies_left: npt.NDArray[np.float32]  # [N], to the end of the game
+    values: npt.NDArray[np.float32]  # [N], value targets, see targets.py
+    outcomes: npt.NDArray[np.float32]  # [N, 3], targets for win, draw and loss, without discount
+    plies_left: npt.NDArray[np.float32]  # [N], until the end of the game
 
     def __len__(self) -> int:
         return len(self.states)
 
     def take(self, rows: npt.NDArray[np.int64]) -> "Samples":
-        """Some of them."""
+        """The samples of these rows."""
         return Samples(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
 
 def join(parts: list[Samples]) -> Samples:
-    """One after another."""
+    """All samples of the parts, one after another."""
     return Samples(
         **{
             field.name: np.concatenate([getattr(part, field.name) for part in parts])
@@ -38,8 +38,8 @@ def join(parts: list[Samples]) -> Samples:
 
 
 def merged(samples: Samples) -> Samples:
-    """Samples of equal positions made one: the mean of what was said of each, so that common openings do not
-    contradict themselves. The last action is not part of a position. In float32."""
+    """One sample per position, with the mean of its targets: so common openings do not have contradicting
+    targets. The last action is not part of a position. In float32."""
     bare = samples.states.copy()
     bare[:, LAST_ACTION] = -1
     _, first, group, counts = np.unique(
@@ -62,7 +62,7 @@ def merged(samples: Samples) -> Samples:
 
 
 def keys_of(samples: Samples) -> Bits:
-    """64 bits for each that tell it from others, by all but its last action;  [N]"""
+    """A 64-bit hash of each position, without its last action;  [N]"""
     entries = samples.states.shape[1]
     weights = new_weights(seed=0, count=entries)
     weights[LAST_ACTION] = 0

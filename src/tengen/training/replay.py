@@ -1,4 +1,4 @@
-"""The window of samples that is learned from, and how shards are kept on disk: one file each."""
+"""The replay window, from which the learner draws samples, and the files of shards on disk: one file each."""
 
 import json
 from dataclasses import asdict, fields
@@ -17,21 +17,21 @@ from tengen.training.record import Samples, join, keys_of, merged
 from tengen.training.selfplay import ShardStats
 from tengen.training.shards import Shard
 
-NOTE = "tengen"  # its name in the header
+NOTE = "tengen"  # the key of our metadata in the header
 ADVICE = "remove it, and its games are played again"
 
 
 def save(path: Path, shard: Shard) -> None:
-    """A shard as a file. In the header: what happened in the shard, and the file's hash."""
+    """Writes a shard to a file. The header holds its statistics and the file's hash."""
     assert shard.stats is not None
     arrays = {one.name: getattr(shard.samples, one.name) for one in fields(Samples)}
-    # One entry: safetensors writes several in any order, and equal shards are equal files.
+    # One entry only: safetensors writes several in random order, but equal shards must be equal files.
     note = json.dumps({"sha256": sealed.BLANK, "stats": asdict(shard.stats)})
     files.write_bytes(path, sealed.seal(safetensors.numpy.save(arrays, {NOTE: note})))
 
 
 def load(path: Path) -> Shard:
-    """The shard of a file."""
+    """The shard in a file."""
     data = files.read_bytes(path)
     sealed.check(path, data, ADVICE)
     try:
@@ -46,8 +46,9 @@ def load(path: Path) -> Shard:
 
 
 class Replay:
-    """Samples of the newest positions, each once, so that the first moves of all games do not crowd out the
-    rest: equal ones of a generation are merged, and one that is met again replaces the older."""
+    """The replay window: samples of the newest positions, each position once, so that the first moves of all
+    games do not take up most of it. Equal positions of a generation are merged; a position that occurs again
+    later replaces the older sample."""
 
     def __init__(self, config: ReplayConfig) -> None:
         self._config = config
@@ -55,7 +56,7 @@ class Replay:
         self.total = 0  # positions so far
 
     def add(self, shards: list[Shard]) -> int:
-        """The samples of a generation; how many different positions."""
+        """The number of different positions in a new generation, whose samples are added."""
         new = merged(join([shard.samples for shard in shards]))
         keys = keys_of(new)
         self._generations = [_without(keys, *older) for older in self._generations]
@@ -76,6 +77,6 @@ def _without(keys: Bits, samples: Samples, their_keys: Bits) -> tuple[Samples, B
 
 
 def _stats(found: dict[str, Any]) -> ShardStats:
-    """Of the header; an older version may not have known all of it."""
+    """The statistics in a header; older versions did not write all of them."""
     known = {one.name: found[one.name] for one in fields(ShardStats) if one.name in found}
     return ShardStats(**known | {"sample": tuple(found.get("sample", ()))})

@@ -1,4 +1,4 @@
-"""A run on one page: its curves, its settings and its network's card, in HTML that needs nothing else."""
+"""A run on one page: its curves, its settings and its network's card, in one self-contained HTML file."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -56,7 +56,7 @@ td.value {{ font-variant-numeric: tabular-nums; white-space: nowrap; }} td.why {
 
 
 def report(run: Run) -> str:
-    """The page; UserError if the run has no complete generation yet."""
+    """The page as HTML; UserError if the run has no complete generation yet."""
     config, lines = run.config, _lines(run)
     wide = [f'<div class="wide">{chart}</div>' for chart in _strength_charts(config, lines, WIDE)]
     name = escape(run.folder.name)
@@ -83,11 +83,13 @@ def report(run: Run) -> str:
 
 
 def strength_svg(run: Run) -> str:
-    """The strength alone, as a picture; UserError if nothing was measured yet."""
+    """The chart of strength as an SVG picture; UserError if nothing was measured yet."""
     charts = _strength_charts(run.config, _lines(run), (720, 340), stands_alone=True)
     if not charts:
         every = run.config.measure.every
-        raise UserError(f"{run.folder}: no strength was measured yet; it is after every {every} generations")
+        raise UserError(
+            f"{run.folder}: no strength was measured yet; it is measured every {every} generations"
+        )
     return charts[0]
 
 
@@ -101,7 +103,7 @@ def _lines(run: Run) -> list[Line]:
 def _strength_charts(
     config: Config, lines: list[Line], size: tuple[int, int], stands_alone: bool = False
 ) -> list[str]:
-    """On scored positions, and against other players: whatever was measured."""
+    """Charts of the strength on scored positions and against other players, if they were measured."""
     curves: dict[tuple[str, str], list[Point]] = {}
     for line in lines:
         for group, shares in strengths(line).items():
@@ -112,7 +114,7 @@ def _strength_charts(
     played = [Curve(group, p) for (group, name), p in curves.items() if name == "score"]
     charts = (
         ("strength", "share of scored positions played perfectly and well, 95 % intervals", scored),
-        ("score against", f"{config.measure.simulations} simulations a move", played),
+        ("score against", f"{config.measure.simulations} simulations per move", played),
     )
     return [
         line_chart(
@@ -146,14 +148,14 @@ def _other_charts(lines: list[Line]) -> list[str]:
     return [
         chart("Policy loss", "cross-entropy", {"": lambda line: line["learner"]["policy"]}),
         chart("Value loss", "squared error", {"": lambda line: line["learner"]["value"]}),
-        chart("Loss of the plies left", "", {"": lambda line: line["learner"]["plies_left"]}),
+        chart("Plies-left loss", "", {"": lambda line: line["learner"]["plies_left"]}),
         chart("Entropy of the policies", "bits", {"": lambda line: line["selfplay"]["entropy"]}),
         chart(
-            "Games a second", "of self-play", {"": lambda line: _rate(line, "games")},
+            "Games per second", "of self-play", {"": lambda line: _rate(line, "games")},
             from_zero=True,
         ),
         chart(
-            "Simulations a second", "of self-play", {"": lambda line: _rate(line, "simulations")},
+            "Simulations per second", "of self-play", {"": lambda line: _rate(line, "simulations")},
             from_zero=True,
         ),
         chart(
@@ -162,7 +164,7 @@ def _other_charts(lines: list[Line]) -> list[str]:
             from_zero=True,
         ),
         chart(
-            "Cache", "positions that the network was spared",
+            "Cache hits", "share of positions that did not need the network",
             {"": lambda line: _played(line, "hit_rate")}, percent, from_zero=True,
         ),
         chart(
@@ -177,7 +179,8 @@ def _other_charts(lines: list[Line]) -> list[str]:
 
 
 def _points(lines: Iterable[Line], value: Callable[[Line], float]) -> list[Point]:
-    """Of the generations that have it: one whose games were all on the disk already has no speed."""
+    """The points of the generations that have this value. (If all games were already on disk, there is no
+    speed.)"""
     found = []
     for line in lines:
         try:
@@ -210,7 +213,7 @@ def _figures(lines: list[Line]) -> Iterable[str]:
         "minutes": f"{last['elapsed'] / 60:,.1f}",
         "games": f"{games:,}",
         "positions": f"{last['replay']['total']:,}",
-        "steps of learning": f"{sum(line['learner']['steps'] for line in lines):,}",
+        "learning steps": f"{sum(line['learner']['steps'] for line in lines):,}",
     }
     measured = [strengths(line) for line in lines if line["strength"]]
     for group, shares in measured[-1].items() if measured else ():
@@ -222,7 +225,7 @@ def _figures(lines: list[Line]) -> Iterable[str]:
 
 def _card(run: Run) -> str:
     card = asdict(read_card(run.checkpoint(run.generation)))
-    del card["training"]  # stands below
+    del card["training"]  # the settings are shown below
     rows = [
         f'<tr><td>{escape(key)}</td><td class="value">{escape(_text(value))}</td></tr>'
         for key, value in card.items()

@@ -1,19 +1,20 @@
-"""A run is a folder. Every file is there whole or not at all, so it can be killed at any moment and go on.
+"""A run is a folder. Every file is written completely or not at all, so a run can be killed at any moment and
+resumed.
 
-    config.toml                        every setting, and which of them changed when
-    metrics.jsonl                      a line for each generation, written just before its card
-    replay/0007/shard-000.safetensors  the games of generation 7, and statistics of them
-    checkpoints/0007/                  what was learned from them; 0000 is random
-        weights.safetensors            to go on learning (kept for the last two and the champion)
+    config.toml                        all settings, and when which of them changed
+    metrics.jsonl                      a line per generation, written just before its card
+    replay/0007/shard-000.safetensors  the games of generation 7, and their statistics
+    checkpoints/0007/                  the network that learned from them; 0000 has random weights
+        weights.safetensors            to continue learning (kept for the last two and the champion)
         net.onnx int8.onnx card.json   to play
-        gate.json                      who is champion now
+        gate.json                      which network is the champion now
         manifest.json                  hashes of these files, and the line of metrics
-    games/0007.txt                     one of them, to look at
+    games/0007.txt                     one of these games as text
     best/                              a copy of the champion's files to play
-    .lock                              keeps a second process away while one works
+    .lock                              keeps a second process from training the same run
 
 Generation g + 1 plays with checkpoint g and learns to become checkpoint g + 1, whose card is written last:
-the highest card says where the run stands.
+the card with the highest number is the last complete generation.
 """
 
 import json
@@ -37,13 +38,13 @@ from tengen.training.config_files import from_dict, from_toml, is_complete, to_t
 if TYPE_CHECKING:
     from tengen.training.generation import Generation
 
-EDITING = "# Made by tengen, which notices an edit: --resume NAME --set section.key=value changes a setting."
+EDITING = "# Do not edit: change a setting with tengen train --resume NAME --set section.key=value"
 PARTS = {"generation", "elapsed", "selfplay", "learner", "replay", "strength"}  # of a line of metrics
-KEPT_WEIGHTS = 2  # the newest checkpoints that can be learned on from
+KEPT_WEIGHTS = 2  # number of newest checkpoints that keep the weights to continue learning
 
 
 class Run:
-    """Where the files of a run are."""
+    """The files of a run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -55,7 +56,7 @@ class Run:
         try:
             (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"cannot make {folder}: {error.strerror}") from error
+            raise UserError(f"cannot create {folder}: {error.strerror}") from error
         run = cls(folder)
         run.configure(config)
         return run
@@ -65,19 +66,19 @@ class Run:
         """UserError if the folder is a run already."""
         if (folder / "config.toml").exists():
             resume = command("train", "--resume", folder.name)
-            raise UserError(f"{folder} is a run already: {resume}, or another name")
+            raise UserError(f"{folder} is a run already: {resume} continues it, or choose another name")
 
     @classmethod
     def open(cls, folder: Path) -> "Run":
-        """A run that is there. Settings that are lost are taken from the newest card."""
+        """An existing run. If config.toml is lost, the settings are taken from the newest card."""
         run = cls(folder)
         if (folder / "config.toml").is_file():
             return run
         if run.generation < 0:
-            raise UserError(f"no run in {folder}: {command('runs')} lists those there are")
+            raise UserError(f"no run in {folder}: {command('runs')} lists all runs")
         settings = read_card(run.checkpoint(run.generation)).training.get("config")
         if settings is None:
-            raise UserError(f"{folder / 'config.toml'} is missing: put a copy back if you have one")
+            raise UserError(f"{folder / 'config.toml'} is missing: restore it from a copy if you have one")
         run.configure(from_dict(settings))
         return run
 
@@ -89,20 +90,19 @@ class Run:
         edit = command("train", "--resume", self.folder.name, "--set", "SECTION.KEY=VALUE")
         sealed.check(path, data, f"{advice}; {edit} changes a setting")
         config = from_toml(text := data.decode("utf-8", "replace"), Config(""), "config.toml")
-        if not sealed.is_sealed(data) and not is_complete(text):  # of an older version, or cut short
+        if not sealed.is_sealed(data) and not is_complete(text):  # from an older version, or cut short
             raise UserError(f"{path} is cut short: {advice}")
         return config
 
     def configure(self, config: Config) -> None:
-        """Keeps the settings."""
+        """Writes the settings to config.toml."""
         game, rest = to_toml(config).split("\n", 1)
-        text = (
-            f'{game}\n{EDITING}\n# sha256 = "{sealed.BLANK}"\n{rest}'  # near the top: not lost with the end
-        )
+        text = f'{game}\n{EDITING}\n# sha256 = "{sealed.BLANK}"\n{rest}'  # near the top: a cut file keeps it
         files.write_bytes(self.folder / "config.toml", sealed.seal(text.encode("utf-8")))
 
     def reconfigure(self, config: Config) -> None:
-        """Other settings from the next generation on. Games that were played for it with the old ones go."""
+        """Changes the settings, starting with the next generation. Its games played with the old settings are
+        removed."""
         if changes.changes_games(self.config, config):
             for shard in self.shard(self.generation + 1, 0).parent.glob("*"):
                 shard.unlink()
@@ -116,12 +116,12 @@ class Run:
 
     @property
     def generation(self) -> int:
-        """The last complete checkpoint, -1 if there is none."""
+        """The number of the last complete checkpoint, -1 if there is none."""
         cards = (self.folder / "checkpoints").glob("[0-9]*/card.json")
         return max((int(card.parent.name) for card in cards), default=-1)
 
     def record(self, generation: "Generation", checkpoint: Checkpoint) -> None:
-        """Completes a generation: its line of metrics, and its files; it counts when its card is there."""
+        """Completes a generation: writes its line of metrics and its files, the card last."""
         line = generation.to_line()
         self.log(line)
         self.save_checkpoint(checkpoint, generation.standing.champion, line, generation.standing.to_text())
@@ -133,18 +133,18 @@ class Run:
         metrics: dict[str, Any] | None = None,
         gate: str | None = None,
     ) -> None:
-        """All files of a generation, the card last; before it a new champion takes its place. Then older
-        weights go."""
+        """Writes all files of a generation, the card last. A new champion is copied to best/ before the card.
+        Then old weights are removed."""
         generation = checkpoint.card.generation
         folder = self.checkpoint(generation)
         folder.mkdir(parents=True, exist_ok=True)
-        # Weights are not in the manifest: they have their own hash, and are removed when they are old.
+        # Weights are not in the manifest: they have their own hash, and old ones are removed.
         contents = {name: data for name, data in checkpoint.contents().items() if name != WEIGHTS}
         if gate is not None:
             contents[manifest.GATE] = gate.encode("utf-8")
             files.write_text(folder / manifest.GATE, gate)
         manifest.write(folder, metrics, contents)
-        if champion == generation:  # before the card: the last generation is not made again if we die here
+        if champion == generation:  # before the card: if killed here, the generation is made again
             self.promote(checkpoint)
         write_checkpoint(folder, checkpoint)
         for old in range(generation - KEPT_WEIGHTS + 1):
@@ -152,13 +152,13 @@ class Run:
                 (self.checkpoint(old) / WEIGHTS).unlink(missing_ok=True)
 
     def load_checkpoint(self, generation: int) -> Checkpoint:
-        """UserError if a file of it is damaged or missing; weights may be gone."""
+        """The checkpoint; UserError if a file of it is damaged or missing. Weights may be missing."""
         folder = self.checkpoint(generation)
         manifest.check(folder)
         return read_checkpoint(folder)
 
     def checked_weights(self, generation: int) -> Path:
-        """The weights of a checkpoint; UserError if they, or other files of it, are damaged or missing."""
+        """The path of a checkpoint's weights; UserError if they or its other files are damaged or missing."""
         folder = self.checkpoint(generation)
         path = folder / WEIGHTS
         manifest.check(folder)
@@ -168,12 +168,12 @@ class Run:
         return path
 
     def save_sample(self, generation: int, game: str) -> None:
-        """A game of the generation, to look at."""
+        """Writes a game of the generation as text."""
         (self.folder / "games").mkdir(exist_ok=True)
         files.write_text(self.folder / "games" / f"{generation:04}.txt", game)
 
     def promote(self, checkpoint: Checkpoint) -> None:
-        """Makes a checkpoint the one that plays for the run: a new folder takes the old one's place."""
+        """Makes a checkpoint the champion: replaces the folder best/ by a copy of its files."""
         new, old = self.folder / ".best", self.folder / ".old"
         shutil.rmtree(new, ignore_errors=True)
         write_checkpoint(new, checkpoint)
@@ -184,7 +184,7 @@ class Run:
         shutil.rmtree(old, ignore_errors=True)
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The lines of the complete generations. If the file is lost, the checkpoints know them."""
+        """The lines of metrics of the complete generations; from the checkpoints if metrics.jsonl is lost."""
         path = self.folder / "metrics.jsonl"
         complete = self.generation
         kept = {number: manifest.metrics_of(self.checkpoint(number)) for number in range(1, complete + 1)}
@@ -199,7 +199,7 @@ class Run:
             found = {line["generation"]: line for line in lines}
             for number, line in kept.items():
                 if line and found.get(number) != line:
-                    raise ValueError(f"generation {number} is not what its checkpoint says")
+                    raise ValueError(f"generation {number} does not match its checkpoint")
         except (ValueError, TypeError, AttributeError) as error:
             again = ": remove it, and it is made again" if any(kept.values()) else ""
             raise UserError(f"{path} is damaged: {error}{again}") from None
@@ -207,7 +207,7 @@ class Run:
 
     @property
     def elapsed(self) -> float:
-        """Seconds of work in the complete generations, all commands together."""
+        """Seconds of work in the complete generations, over all commands."""
         lines = self.metrics()
         return float(lines[-1]["elapsed"]) if lines else 0.0
 
@@ -218,18 +218,18 @@ class Run:
         return self.config.length.is_over(max(0, self.generation), lines[-1], pace)
 
     def log(self, metrics: dict[str, Any]) -> None:
-        """Adds the line of a generation; one that was never completed makes room."""
+        """Adds the line of a generation; removes the line of one that was not completed."""
         lines = [json.dumps(line, ensure_ascii=False) for line in [*self.metrics(), metrics]]
         files.write_text(self.folder / "metrics.jsonl", "\n".join(lines) + "\n")
 
 
 def arguments_of(config: Config) -> dict[str, Any]:
-    """Of the network, as nets.make wants them."""
+    """The arguments of the network for nets.make."""
     return {key: value for key, value in settings_of(config).items() if key != "name"}
 
 
 def settings_of(config: Config) -> dict[str, Any]:
-    """For a card."""
+    """The settings of the network for its card."""
     network: dict[str, Any] = asdict(config.network)
     del network["start"]
     if config.network.name != "anysize":

@@ -1,9 +1,9 @@
 """Self-play: a shard of games, played in one batch by one worker. Its samples depend on the shard alone.
 
-1. each game begins with a few random moves, so that the network learns to play any position
-2. every round searches all games at once: some rounds are fast searches, with few simulations; the others
-   full searches, and only these are learned from (playout cap randomisation, Wu 2019)
-3. a game that ends makes room for the next one
+1. Each game begins with a few random moves, so that the network learns to play any position.
+2. Every round searches all games of the batch together. Some rounds use a fast search, with few simulations;
+   the others a full search. Only full searches are learned from (playout cap randomisation, Wu 2019).
+3. When a game ends, the next one takes its slot.
 """
 
 from dataclasses import dataclass, field
@@ -30,33 +30,33 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ShardStats:
-    """What happened in a shard: the names are those in its file."""
+    """The statistics of a shard; the names are the keys in its file."""
 
     games: int
-    moves: int  # random ones at the start not counted
+    moves: int  # without the random ones at the start
     simulations: int
     first_wins: int
     draws: int
     entropy: float  # bits, of the policies learned from; mean
-    sample: tuple[int, ...]  # the actions of one of its games, from the first position on
+    sample: tuple[int, ...]  # the actions of one of its games, from the start position
     positions: int  # to learn from
-    hit_rate: float = 0.0  # of the cache, if there was one: who plays the shard knows
+    hit_rate: float = 0.0  # of the cache, if there was one; set by shards.py
 
 
 @dataclass
 class _Game:
-    """A game in progress: what is kept of it until it ends. One entry per ply, random ones left out."""
+    """A game in progress: its records until it ends. One entry per ply, without the random ones."""
 
     opening: list[int]  # the random actions it began with
     actions: list[int] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     policies: list[Floats] = field(default_factory=list)
     root_values: list[float] = field(default_factory=list)
-    is_full: list[bool] = field(default_factory=list)  # full searches: these are learned from
+    is_full: list[bool] = field(default_factory=list)  # True for full searches, which are learned from
     is_proven: list[bool] = field(default_factory=list)
 
     def finish(self, last: State, value: float, settings: SelfPlayConfig) -> Samples:
-        """Its samples, when it is known how it ended: `value` for the player to move at the `last` state."""
+        """The samples of the game, which ended with `value` for the player to move at the `last` state."""
         full = np.flatnonzero(self.is_full)
         states = np.stack(self.states)
         values = targets.values(
@@ -86,7 +86,7 @@ def play_shard(
     num_games: int,
     seed: list[int],
 ) -> tuple[Samples, ShardStats]:
-    """Plays games to their end. `seed`: the numbers that name the shard."""
+    """The samples and statistics of a shard of games. `seed`: numbers that identify the shard."""
     random, rules = np.random.default_rng(seed), lift(game)
     slots = min(settings.at_once, num_games)
     searches = {
@@ -97,13 +97,15 @@ def play_shard(
     }
     states = np.zeros((slots, game.state_size), np.int16)
     current = [_begin(game, settings, random, states[slot]) for slot in range(slots)]
-    is_on = np.ones(slots, np.bool_)  # slots whose game goes on
+    is_on = np.ones(slots, np.bool_)  # slots with a game in progress
     finished: list[Samples] = []
     sample: tuple[int, ...] = ()
     started, moves, done, first_wins, draws = slots, 0, 0, 0, 0
     while is_on.any():
         # 1. a move in every game
-        is_full = moves == 0 or bool(random.random() < settings.full_share)  # no shard is without samples
+        is_full = moves == 0 or bool(
+            random.random() < settings.full_share
+        )  # the first round is full: no shard without samples
         search = searches[is_full]
         search.begin(states, random)
         search.run(simulations if is_full else settings.fast_simulations)
@@ -115,7 +117,7 @@ def play_shard(
         if max(len(current[slot].actions) for slot in on) >= MAX_PLIES:
             raise UserError(
                 f"a game of self-play is not over after {MAX_PLIES} moves: does {game.name} always end? "
-                "Count plies in the state, and call it a draw after so many"
+                "Count the plies in the state, and declare a draw after a maximum number"
             )
         done += int(result.visits[on].sum())
         moves += len(on)
@@ -127,11 +129,11 @@ def play_shard(
             one.root_values.append(float(root_values[slot]))
             one.is_full.append(is_full)
             one.is_proven.append(bool(result.root_proven[slot] != UNKNOWN))
-        # Games that are over are not played on: rules trust their callers.
+        # Do not play in a game that is over: rules trust their callers.
         next_states = np.empty((len(on), game.state_size), np.int16)
         rules.play(states[on], actions[on], next_states)
         states[on] = next_states
-        # 2. games that ended make room
+        # 2. start new games in the slots of those that ended
         is_over, values = rules.outcomes(next_states)
         for slot, value in zip(on[is_over], values[is_over], strict=True):
             one, player = current[slot], int(states[slot, TO_MOVE])
@@ -152,7 +154,7 @@ def play_shard(
 
 
 def _search(settings: SelfPlayConfig, is_full: bool) -> Puct | Gumbel:
-    """Only full searches add noise, so that the other moves of a game stay strong."""
+    """The search to use. Only full searches add noise, so that the other moves of a game stay strong."""
     if settings.search == "gumbel":
         noise = settings.noise if is_full else 0.0
         return Gumbel(settings.considered, noise, settings.c_visit, settings.c_scale)
@@ -163,7 +165,7 @@ def _search(settings: SelfPlayConfig, is_full: bool) -> Puct | Gumbel:
 def _actions(
     result: Result, current: list[_Game], settings: SelfPlayConfig, random: np.random.Generator
 ) -> npt.NDArray[np.int32]:
-    """Gumbel's choice is random enough by itself; PUCT draws by visits for the first plies."""
+    """The actions to play. Gumbel's choice is already random; PUCT draws by visits during the first plies."""
     if settings.search == "gumbel":
         return result.actions
     plies = np.array([len(one.actions) for one in current], np.int32)
@@ -171,7 +173,7 @@ def _actions(
 
 
 def _begin(game: Game, settings: SelfPlayConfig, random: np.random.Generator, state: State) -> _Game:
-    """A new game whose first moves are random and do not end it; `state` becomes where it stands."""
+    """A new game after random first moves that do not end it; `state` becomes its position."""
     while True:
         now, actions = game.new_state(), []
         for _ in range(int(random.integers(settings.random_opening_plies + 1))):

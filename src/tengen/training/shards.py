@@ -36,7 +36,7 @@ class ShardTask:
 
 @dataclass(frozen=True)
 class Shard:
-    """What was played: as it travels and as it is stored, with policies in float16."""
+    """The samples and statistics of a shard, as sent by workers and as stored; policies are float16."""
 
     samples: Samples
     stats: ShardStats | None  # None in files of older versions
@@ -44,7 +44,8 @@ class Shard:
 
 @dataclass(frozen=True)
 class SelfPlay:
-    """Work: plays shards with one network. Each has an empty cache, so that it depends on its task alone."""
+    """Work: plays shards with one network. Each begins with an empty cache, so that it depends only on its
+    task."""
 
     game: str
     config: SelfPlayConfig
@@ -68,7 +69,7 @@ class SelfPlay:
         yield play
 
     def evaluator(self, game: Game) -> Evaluator:
-        """The network by ONNX Runtime, or on a GPU by PyTorch."""
+        """The network with ONNX Runtime, or with PyTorch on a GPU."""
         if self.config.device != "cpu":
             from tengen.nets.checkpoint import net_of
             from tengen.nets.evaluator import TorchEvaluator, find_device

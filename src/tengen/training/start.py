@@ -1,4 +1,4 @@
-"""Starts a run, or goes on with one: what comes before the coach, for the command line and for scripts."""
+"""Starts or reopens a run, before the coach trains it; for the command line and for scripts."""
 
 from tengen import games
 from tengen.training import checks
@@ -10,7 +10,7 @@ from tengen.training.run import Run
 
 
 def create_run(name: str | None, config: Config) -> Run:
-    """A new run. What is refused leaves nothing behind."""
+    """A new run. If the settings are refused, no file is left behind."""
     games.find(config.game)
     folder = new_folder(name, config.game)
     Run.refuse_if_there(folder)
@@ -20,7 +20,7 @@ def create_run(name: str | None, config: Config) -> Run:
 
 
 def reopen_run(name: str, settings: list[str], limits: list[str]) -> Run:
-    """A run that is there, with other settings from the next generation on."""
+    """An existing run; new settings apply from its next generation."""
     folder = Run.open(run_folder(name)).folder
     with locked(folder):
         run = Run.open(folder)
@@ -34,7 +34,7 @@ def reopen_run(name: str, settings: list[str], limits: list[str]) -> Run:
 
 
 def limits(minutes: float | None, generations: int | None) -> list[str]:
-    """The end that was asked for, as settings; the limit that is not named is none."""
+    """The requested length of a run as settings; a limit that is not given means no limit."""
     if minutes is None and generations is None:
         return []
     return [f"length.minutes={minutes or 0.0}", f"length.generations={generations or 0}"]

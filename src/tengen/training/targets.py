@@ -1,12 +1,12 @@
-"""What a position teaches: the policy its search would have, and a value between its search's and the end's.
+"""The learning targets of a position: its search's policy, and a value between its search's and the result.
 
 The value of a position with a full search is, for the player to move at ply t,
 
     G(t) = (1 - λ) · (the search's value) + λ · (the discounted, signed G(t + 1)),      λ = td_lambda
 
-and after the last move the final result (TD(λ), Sutton 1988). λ = 1 is the final result alone, as in
-AlphaZero: right, but it blames every position for the mistakes after it. A proven result is exact; nothing
-later counts.
+and after the last move the final result (TD(λ), Sutton 1988). λ = 1 uses the final result alone, as in
+AlphaZero: it has no bias, but every position is blamed for the mistakes played after it. A proven result is
+exact: then nothing later counts.
 """
 
 import numpy as np
@@ -19,7 +19,8 @@ Floats = npt.NDArray[np.float32]
 
 
 def policies(result: Result) -> Floats:
-    """The search's policy, but where the root is proven, the moves that are as good as the best;  [B, A]"""
+    """The policy targets: the search's policy or, if the root is proven, equal shares of all best moves;
+    [B, A]"""
     proven, distance = result.proven, result.distance.astype(np.int32)
     root = result.root_proven[:, None]
     fastest = np.where(proven == WIN, distance, np.iinfo(np.int32).max)
@@ -38,9 +39,9 @@ def policies(result: Result) -> Floats:
 
 
 def root_values(result: Result, policy: Floats) -> Floats:
-    """What a search thought: the mean of what it found, weighted by the policy it would have;  [B]
+    """The value of each search: the mean of the moves' values, weighted by the policy;  [B]
 
-    The plain mean of all visits is too low: half of a Gumbel search looks at moves it then drops.
+    The plain mean over all visits is too low: half of a Gumbel search goes to moves that it then drops.
     """
     weights = np.where(result.visits > 0, policy, 0)
     total = weights.sum(axis=1)
@@ -50,7 +51,7 @@ def root_values(result: Result, policy: Floats) -> Floats:
 
 
 def outcomes(end: float, last_to_move: int, to_move: npt.NDArray[np.int16]) -> Floats:
-    """How a game ended, for those who were to move: one of win, draw and loss is 1;  [T, 3]"""
+    """The result of a game for the player to move at each ply: one of win, draw and loss is 1;  [T, 3]"""
     results = np.where(to_move == last_to_move, end, -end)
     return np.stack((results > 0, results == 0, results < 0), axis=1).astype(np.float32)
 
@@ -65,8 +66,8 @@ def values(
     discount: float,
     td_lambda: float,
 ) -> Floats:
-    """G of every ply of a game;  [T]. `end`: its result for `last_to_move`, who would move after it.
-    Plies searched in haste only pass on what came later."""
+    """The value targets G of every ply of a game;  [T]. `end`: its result for `last_to_move`, the player to
+    move after the last ply. Plies with a fast search only pass on the discounted later value."""
     targets = np.empty(len(thought), np.float32)
     later, later_to_move = end, last_to_move
     for t in reversed(range(len(thought))):

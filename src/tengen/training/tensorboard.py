@@ -1,9 +1,9 @@
 """A run's curves for TensorBoard, in runs/NAME/tensorboard: `tensorboard --logdir runs`.
 
-Losses are drawn against the learner's steps since the run began, everything else against generations. A run
-that goes on opens a new file, whose first event takes back the steps of a generation that was cut short: it
-is a session's start (SessionLog), at the step from which all is told anew. Needs neither PyTorch nor
-TensorFlow: `tensorboard` itself can write its records.
+Losses are plotted against learning steps since the run began, everything else against generations. A run
+that is resumed opens a new file. Its first event is a session start (SessionLog) at the step where it
+continues, so TensorBoard drops the steps of a generation that was cut short. Needs neither PyTorch nor
+TensorFlow: the package `tensorboard` can write its records itself.
 """
 
 import os
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TensorBoard:
-    """Watches a run and writes events while the with statement lasts."""
+    """A watcher that writes the events of a run during the with statement."""
 
     def __init__(self, run: Run) -> None:
         self._step = sum(line["learner"]["steps"] for line in run.metrics())
@@ -81,7 +81,7 @@ class TensorBoard:
 
     @contextmanager
     def _on_disk(self) -> Iterator[None]:
-        """A disk that is full is a user's matter."""
+        """Turns errors of the disk, such as a full one, into UserError."""
         try:
             yield
         except OSError as error:
@@ -89,10 +89,10 @@ class TensorBoard:
 
 
 def scalars(metrics: dict[str, Any]) -> dict[str, float]:
-    """What is drawn of a generation: tags with their numbers."""
+    """The numbers of a generation that are plotted, by their tags."""
     played, replay = metrics["selfplay"], metrics["replay"]
     found = {"replay/window": replay["window"], "replay/total": replay["total"]}
-    if played.get("games") and rate(played, "games"):  # none if all were on the disk already
+    if played.get("games") and rate(played, "games"):  # no rate if all games were already on disk
         found |= {f"selfplay/{what}_per_second": rate(played, what) for what in ("games", "simulations")}
     if games := played.get("games"):
         found |= {
@@ -107,7 +107,7 @@ def scalars(metrics: dict[str, Any]) -> dict[str, float]:
 
 
 def _flat(path: str, numbers: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """Every number by its path; of a rate with its interval, the rate."""
+    """Every number with its path; for a rate with an interval, only the rate."""
     for name, number in numbers.items():
         if isinstance(number, dict) and "rate" in number:
             yield f"{path}/{name}", number["rate"]

@@ -1,4 +1,4 @@
-"""Tries out whether a game can be learned, in a few seconds: the last part of `tengen check`.
+"""Tests in a few seconds whether a game can be trained: the last part of `tengen check`.
 
 A few games of self-play with the default network, a few steps of learning, and the export for playing.
 """
@@ -25,11 +25,11 @@ from tengen.training.selfplay import play_shard
 from tengen.workers.local import LocalWorkers
 
 GAMES, SIMULATIONS, STEPS = 4, 8, 4
-SMALL = {"channels": 16, "blocks": 2}  # every kind of layer is in it
+SMALL = {"channels": 16, "blocks": 2}  # contains every kind of layer
 
 
 def try_training(game: Game, seed: int) -> Iterator[Finding]:
-    """One finding after another; after the first problem no more."""
+    """The findings, one after another; stops after the first problem."""
     trial = Trial(game, seed)
     for name, attempt in (
         (f"{NetworkConfig().name}, the default network, plays itself", trial.play),
@@ -65,16 +65,16 @@ class Trial:
         first = game.new_state()[np.newaxis]
         found = evaluator.evaluate(first, game.legal_mask(first[0])[np.newaxis])
         if found.logits.shape != (1, game.num_actions):
-            return f"it has {found.logits.shape[1]} logits for {game.num_actions} actions"
+            return f"the network has {found.logits.shape[1]} logits, but the game {game.num_actions} actions"
         if not (np.isfinite(found.logits).all() and np.isfinite(found.values).all()):
-            return "what it says of the first position is not finite: are the planes?"
+            return "the network's output for the first position is not finite: check that the planes are"
         self.samples, _ = play_shard(game, evaluator, settings, SIMULATIONS, GAMES, [self.seed])
         if not np.isfinite(self.samples.policies).all() or not np.isfinite(self.samples.values).all():
             return "the search's policies or values are not finite"
         masks = np.empty((len(self.samples), game.num_actions), np.bool_)
         lift(game).legal(self.samples.states, masks)
         if (self.samples.policies[~masks] > 0).any():
-            return "the search gives a share to moves that are not legal"
+            return "the search's policy is not 0 for illegal moves"
         return None
 
     def learn(self) -> str | None:

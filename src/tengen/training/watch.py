@@ -1,4 +1,5 @@
-"""Those who look on while a run is made: the screen, TensorBoard, yours. They change nothing.
+"""Watchers, which are told about the progress of a run: the terminal, TensorBoard, or your own. They change
+nothing.
 
 generation 7:  begin(7, "playing", 512)    played(shard) played(shard) …
                begin(7, "learning", 96)    learned(losses) learned(losses) …
@@ -20,10 +21,10 @@ Phase = Literal["playing", "learning", "exporting", "measuring"]
 
 
 class Watcher(Protocol):
-    """What the coach tells."""
+    """What the coach reports."""
 
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
-        """A phase begins: of so many games or steps; 0 where nobody counts."""
+        """A phase begins; `total` is its number of games or steps, 0 if it has none."""
 
     def played(self, shard: "ShardStats") -> None:
         """A shard was played."""
@@ -32,11 +33,11 @@ class Watcher(Protocol):
         """The learner took a step."""
 
     def finished(self, metrics: dict[str, Any]) -> None:
-        """A generation is complete and on the disk; metrics is its line of metrics.jsonl."""
+        """A generation is complete and on disk; metrics is its line of metrics.jsonl."""
 
 
 class Watchers:
-    """Passes on to several, or to none."""
+    """A watcher that passes every report on to several others, or to none."""
 
     def __init__(self, *watchers: Watcher) -> None:
         self._watchers = watchers
@@ -59,15 +60,15 @@ class Watchers:
 
 
 def rate(played: dict[str, Any], what: str) -> float:
-    """Games, positions or simulations per second, of a line's self-play; 0 if all were on the disk."""
+    """Games, positions or simulations per second of self-play, from a line; 0 if all were already on disk."""
     if f"{what}_per_second" in played:
         return float(played[f"{what}_per_second"])
-    return float(played[what] / max(played["seconds"], 1e-9))  # a line of an older version
+    return float(played[what] / max(played["seconds"], 1e-9))  # a line from an older version
 
 
 @dataclass(frozen=True)
 class Share:
-    """From 0 to 1: how often a network does well, with the 95 % interval where it is known."""
+    """A share from 0 to 1, such as of perfect moves, with its 95 % interval if known."""
 
     value: float
     low: float
@@ -78,7 +79,7 @@ class Share:
 
 
 def strengths(metrics: dict[str, Any]) -> dict[str, dict[str, Share]]:
-    """{"alone": {"perfect": …, "good": …}, "uct:sims=200": {"score": …}}: the shares in a line."""
+    """The measured shares in a line: {"alone": {"perfect": …, "good": …}, "uct:sims=200": {"score": …}}."""
     found: dict[str, dict[str, Share]] = {}
     try:
         for group, numbers in metrics["strength"].items():
@@ -89,5 +90,5 @@ def strengths(metrics: dict[str, Any]) -> dict[str, dict[str, Share]]:
                 elif name == "score":
                     found.setdefault(group, {})[name] = Share(*3 * [float(number)])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"a line of metrics is damaged: the strength is odd ({error})") from None
+        raise UserError(f"a line of metrics is damaged: its strength cannot be read ({error})") from None
     return found
