@@ -5,7 +5,7 @@ A set is JSON lines, one position each, in the format of Peter Cnudde's refmoves
     {"board": [42 cells from the top left, 0 empty, 1 first, 2 second], "score": 2,
      "move score": [-2, 2, 2, 1, 2, 2, -2]}          a score for each column, -99 where it is full
 
-Scores are the solver's: +n wins, the sooner the higher; 0 draws; -n loses, the later the higher.
+Scores are the solver's: +n wins, higher if faster; 0 draws; -n loses, higher (closer to 0) if later.
 
     perfect               the move has the highest score: the fastest win, the slowest loss
     good                  it keeps the result: a win stays a win, a draw at least a draw

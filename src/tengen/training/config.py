@@ -30,7 +30,7 @@ class SelfPlayConfig:
     full_share: float = 0.5  # of the moves get a full search, the others a fast one (playout caps)
     random_opening_plies: int = 12  # a game begins with at most this many random moves, for variety
     see_wins: bool = True  # a win in one move is found by the rules, not by the network
-    discount: float = 0.97  # per ply: a sooner win is worth more
+    discount: float = 0.97  # per ply: a faster win is worth more
     td_lambda: float = 0.9  # per ply; 1 = only the final result, 0 = only the search's value
     considered: int = 16  # Gumbel: candidates at the root
     noise: float = 1.0  # Gumbel: scale of the noise in full searches; fast ones have none

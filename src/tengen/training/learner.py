@@ -42,7 +42,7 @@ from tengen.training.record import Samples
 
 FEWEST_ROWS = 5  # of a matrix that Muon updates: the last layer of a head has fewer
 OPTIMIZERS = ("optimizer", "optimizer2")  # names of their states in a file; some settings need only one
-WARM_UP = 10  # steps; the average covers about the newer half of the steps so far, until the decay limits it
+WARM_UP = 10  # in step s the decay of the average is at most (1 + s) / (10 + s)
 
 
 @dataclass(frozen=True)
