@@ -127,7 +127,7 @@ def _open_board(network: Network, game: Game) -> _Board:
             return answers
 
         answers = run(np.zeros((1, planes, *board), np.float32))
-    except Exception as error:  # noqa: BLE001  (those of ONNX Runtime have no base class of their own)
+    except Exception as error:  # noqa: BLE001  (the errors of ONNX Runtime have no common base class)
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"{network.source} is not a network for {game.name}: {reason}") from None
     shapes = [np.shape(answer) for answer in answers]

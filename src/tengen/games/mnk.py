@@ -4,8 +4,8 @@
     freestyle   k or more
     standard    exactly k; a longer run counts as nothing
     renju       black exactly 5, white 5 or more; black has forbidden points (renju.py)
-    caro        more than k, or exactly k unless an opponent's stone stands at both ends
-    caro-exact  exactly k, unless an opponent's stone stands at both ends
+    caro        more than k, or exactly k unless an opponent's stone is at both ends
+    caro-exact  exactly k, unless an opponent's stone is at both ends
 
 An action is a cell. One compilation serves every size and rule, because both are read from the state. Only
 renju has its own functions where forbidden points matter, so that other rules need not compile them (3 s):

@@ -181,7 +181,7 @@ class Rehearsal:
         try:
             with np.errstate(over="ignore"):  # bit tricks wrap around, compiled or not
                 return function(*arguments)
-        except Exception as error:  # noqa: BLE001 (the rules are the user's: whatever they raise is a finding)
+        except Exception as error:  # noqa: BLE001 (any error in the user's rules is a finding)
             self.fail(name, self._explain(name, error), error)
 
     def fail(self, name: str, what: str, error: Exception | None = None) -> Any:

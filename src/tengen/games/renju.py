@@ -42,7 +42,7 @@ WHY = {
 
 UNDECIDED = 5
 
-# A frame of `judge`: the point, what its cell held, all threes there, those asked about, those found real.
+# A frame of `judge`: the point, what its cell held, the bits of its threes, the bit asked about, real threes.
 POINT, BEFORE, THREES, ASKED, REAL = range(5)
 
 FIVE_BIT, OVERLINE_BIT = 1 << 8, 1 << 9

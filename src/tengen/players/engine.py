@@ -52,7 +52,7 @@ LOOK_SECONDS = 0.25  # between two checks of its memory
 LINE_BYTES, WAITING_LINES = 10_000, 1_000  # an engine with endless output has to wait for us
 MOVE = re.compile(r"\s*(-?[0-9]{1,6})\s*,\s*(-?[0-9]{1,6})\s*")
 TALK = re.compile(r"(?i)(MESSAGE|DEBUG)\b")
-REMARK = re.compile(r"(?i)(MESSAGE|DEBUG|ERROR|UNKNOWN)\b")  # before a move, even the last two
+REMARK = re.compile(r"(?i)(MESSAGE|DEBUG|ERROR|UNKNOWN)\b")  # not an answer to a request for a move
 NAME = re.compile(r'(?i)\bname\s*=\s*"([^"]+)"')
 
 
