@@ -1,7 +1,7 @@
-"""A sign of life while Numba compiles: one line on stderr once it has taken a second, all kernels together.
+"""A progress message while Numba compiles: one line on stderr after a second, summed over all kernels.
 
-Importing this module, before the first kernel, is enough. Kernels that are found in the cache are not
-compiled and say nothing.
+It is enough to import this module before the first kernel. Kernels that are found in the cache are not
+compiled and print nothing.
 """
 
 import threading
@@ -11,12 +11,12 @@ from numba.core import event
 
 from tengen import notices
 
-PATIENCE = 1.0  # seconds of compiling, in this process, before anything is said
+PATIENCE = 1.0  # seconds of compiling, in this process, before the message
 TEXT = "compiling for this machine, up to a minute (once; for a game from a file, each time) …"
 
 
 class _SignOfLife(event.Listener):
-    """Counts the seconds that Numba compiles. Compilations nest; the outermost one counts."""
+    """Counts the seconds that Numba compiles. Compilations are nested; only the outermost one counts."""
 
     def __init__(self) -> None:
         self._depth = 0

@@ -2,11 +2,11 @@
 
 Numba notices an edit of the file that holds a function, not of the files that function calls into:
 after such an edit it silently runs the old rules. So the folder's name is a hash of every source
-that holds kernels; another state of the sources is another folder, and old folders are pruned.
+that holds kernels; another state of the sources has another folder, and old folders are deleted.
 
-A loop over the rules of any game is a closure, and Numba tells closures apart by what they close over,
-pickled: compiled rules pickle differently in every process, so it would never find such a loop again. These
-are kept under the names of their rules instead.
+A loop over the rules of any game is a closure. Numba distinguishes closures by the values they capture,
+pickled. Compiled rules pickle differently in every process, so Numba would never find such a loop again. We
+cache these loops under the names of their rules instead.
 """
 
 import hashlib
@@ -25,13 +25,13 @@ FOLDERS_KEPT = 4  # several checkouts may share the per-user folder; each needs 
 
 
 def kernel_sources(package: Path = PACKAGE) -> list[Path]:
-    """The sources that hold kernels: those in which a decorator of theirs appears."""
+    """The sources that hold kernels: the files that contain one of the DECORATORS."""
     sources = sorted(package.rglob("*.py"))
     return [path for path in sources if any(word in path.read_bytes() for word in DECORATORS)]
 
 
 def sources_hash(package: Path = PACKAGE) -> str:
-    """A short name for the present state of all kernel sources."""
+    """A short hash of the current state of all kernel sources."""
     digest = hashlib.sha256()
     for path in kernel_sources(package):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0")
@@ -40,9 +40,9 @@ def sources_hash(package: Path = PACKAGE) -> str:
 
 
 def use() -> Path:
-    """The folder for this state of the sources, made known to Numba before it compiles anything.
+    """The folder for this state of the sources; tells Numba about it before anything is compiled.
 
-    If it cannot be written, kernel_files.py says so, once there is something to keep."""
+    If it cannot be written, kernel_files.py says so when the first kernel is saved."""
     parent = parent_folder()
     folder = parent / f"kernels-{sources_hash()}"
     with suppress(OSError):
@@ -58,7 +58,7 @@ def use() -> Path:
 
 
 def keep(loop: Any, rules: tuple[Any, ...]) -> None:
-    """Has Numba keep a closure that it compiles, which depends on these compiled rules and nothing else.
+    """Makes Numba cache a compiled closure that depends on these compiled rules and nothing else.
 
     Not for rules from outside this package: an edit of a file they call into would not be noticed."""
     from tengen.kernel_files import KernelCache
@@ -93,7 +93,7 @@ def _last_used(folder: Path) -> float:
 def parent_folder() -> Path:
     """$TENGEN_CACHE_DIR, or the package's own folder, or the user's cache when that is read-only.
 
-    If none can be written, one where kernels are kept already, or else the first: it may not even exist."""
+    If none can be written: one that already has kernels, or else the first, which may not exist."""
     chosen = os.environ.get("TENGEN_CACHE_DIR")
     if chosen:
         return Path(chosen).absolute()
@@ -103,7 +103,7 @@ def parent_folder() -> Path:
     import platformdirs  # only here: most installations never need it
 
     users = Path(platformdirs.user_cache_dir("tengen"))
-    if not users.is_absolute():  # there is no home
+    if not users.is_absolute():  # there is no home folder
         return beside
     if _is_writable(users):
         return users
@@ -111,7 +111,7 @@ def parent_folder() -> Path:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Found out by writing: permissions do not tell of read-only and of full disks."""
+    """Can we write here? Tries it: permissions do not show read-only or full disks."""
     trial = folder / f".trial-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
-"""Numba's cache of compiled kernels, made safe: a damaged file is compiled anew, a disk that is full costs a
-line on stderr and nothing else, and several processes may compile at the same time.
+"""Numba's cache of compiled kernels, made safe: the kernel of a damaged file is compiled again, a full disk
+costs only a line on stderr, and several processes may compile at the same time.
 
     FUNCTION-LINE.pyXY.KEY.nbc     sha256 of the rest (32 bytes) │ pickled by Numba
 
@@ -7,8 +7,9 @@ KEY is a hash of all that a kernel depends on: the types it is compiled for, the
 Numba itself numbers the files and keeps an index of them: if two processes give two kernels the same number,
 one of them is loaded in place of the other.
 
-Importing this module, before the first kernel, is enough. Numba alone unpickles whatever it finds, keeps
-kernels beside their sources if it may not write where it was told to, and raises if it may write nowhere.
+It is enough to import this module before the first kernel. Without it, Numba unpickles any file it finds,
+saves kernels beside their sources if it cannot write to the folder it was given, and raises an error if it
+cannot write anywhere.
 """
 
 import hashlib
@@ -37,7 +38,7 @@ class _Files(caching.IndexDataCacheFile):
             file.write(hashlib.sha256(content).digest() + content)
 
     def flush(self) -> None:
-        """Forgets the versions kept, as Numba asks when a function is to be compiled anew."""
+        """Deletes the cached versions: Numba calls this when a function must be compiled again."""
         for file in Path(self._cache_path).glob(self._index_name.removesuffix("nbi") + "*.nbc"):
             file.unlink(missing_ok=True)
 
@@ -47,7 +48,7 @@ class _Files(caching.IndexDataCacheFile):
 
 
 class _Locator(caching.UserProvidedCacheLocator):
-    """The folder that kernel_cache.py chose. One that can only be read will do: writing is tried later."""
+    """The folder that kernel_cache.py chose. It may be read-only: writing is tried later."""
 
     def ensure_cache_path(self) -> None:
         pass
@@ -57,7 +58,7 @@ class _Locator(caching.UserProvidedCacheLocator):
         return cls(function, path) if path in TEXTS else super().from_function(function, path)
 
     def get_source_stamp(self) -> Any:
-        """What Numba tells an edited source by: the content of a game's file as it was loaded."""
+        """How Numba recognises an edited source: the content of a game's file as it was loaded."""
         if self._py_file in TEXTS:
             return hashlib.sha256(TEXTS[self._py_file]).hexdigest()
         return super().get_source_stamp()
@@ -68,7 +69,7 @@ class _Implementation(caching.CompileResultCacheImpl):
 
 
 class KernelCache(caching.FunctionCache):
-    """The kept kernels of one function."""
+    """The cached kernels of one function."""
 
     _impl_class = _Implementation
 
@@ -78,7 +79,7 @@ class KernelCache(caching.FunctionCache):
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        """Keeps a kernel if it can; if not, the kernel is there all the same, in memory."""
+        """Saves a kernel if possible; if not, the kernel still works, in memory."""
         try:
             Path(self._cache_path).mkdir(parents=True, exist_ok=True)
             super().save_overload(signature, data)
@@ -91,7 +92,7 @@ class KernelCache(caching.FunctionCache):
 
 
 def _read(path: str) -> bytes | None:
-    """What a file holds, without its digest; None if there is no such file, or it is damaged."""
+    """The content of a file without its digest; None if the file is missing or damaged."""
     try:
         data = Path(path).read_bytes()
     except OSError:
@@ -100,4 +101,4 @@ def _read(path: str) -> bytes | None:
     return content if hashlib.sha256(content).digest() == data[:DIGEST_BYTES] else None
 
 
-dispatcher.FunctionCache = KernelCache  # type: ignore[attr-defined]  # what cache=True makes
+dispatcher.FunctionCache = KernelCache  # type: ignore[attr-defined]  # the class that cache=True uses

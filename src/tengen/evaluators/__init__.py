@@ -1,1 +1,1 @@
-"""What a position is worth, for a batch of states."""
+"""Evaluators: policy logits and values for a batch of states."""

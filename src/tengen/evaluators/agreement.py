@@ -1,4 +1,4 @@
-"""How far two exports of a network say the same: int8 against fp32. Needs numpy and ONNX Runtime, no more."""
+"""How well two exports of a network agree: int8 against fp32. Needs only numpy and ONNX Runtime."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,14 @@ import numpy.typing as npt
 
 from tengen.evaluators.session import new_session
 
-Floats = npt.NDArray[
-    np.float32
-]  # games/ and what imports it would bring Numba: probe.py's child does without
+Floats = npt.NDArray[np.float32]  # importing games/ would import Numba, which probe.py's child avoids
 
 MOST_KL, MOST_VALUE_ERROR = 0.02, 0.05  # beyond these, int8 is refused
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far int8 says what fp32 says."""
+    """How well int8 agrees with fp32."""
 
     kl: float  # of the policies, mean
     same_move: float  # share of positions with the same best move

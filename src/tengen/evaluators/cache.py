@@ -1,16 +1,16 @@
-"""Remembers what an evaluator said of a position, for one search or one worker.
+"""A cache of evaluations, for one search or one worker.
 
-An index of buckets of four entries leads to the answers; a hash of what the network sees names the bucket.
+An index of buckets of four entries leads to the answers; a hash of what the network sees selects the bucket.
 
     hash of the state ── low bits ──►  bucket   | entry | entry | entry | entry |
                                                 key, check, last use, row ──►  logits, value, plies left
 
-A new position replaces the entry of its bucket that was used longest ago. An entry is found by two
+A new position replaces the least recently used entry of its bucket. An entry is found by two
 independent hashes of 64 bits (hashing.py): a wrong answer has a chance of about 2⁻¹²⁴ per pair of positions.
 
 Both tables grow: the answers are stored in the order they come, and the index doubles when a bucket is full.
-Until then, a bucket stands for 2, 4, 8 … of the final ones, and nothing is replaced. So a cache finds and
-forgets the same positions as one that was allocated whole, and takes only the memory that it uses.
+Before that, a bucket covers 2, 4, 8 … of the final buckets, and nothing is replaced. So a cache finds and
+forgets the same positions as one allocated at full size, and takes only the memory that it uses.
 
 One call: 1. hash and probe: answer the hits, list the distinct misses in order of first appearance;
           2. evaluate the misses;  3. store them;  4. answer the rows that waited for them.
@@ -32,8 +32,8 @@ from tengen.games.game import Game, Mask, State
 Int32s = npt.NDArray[np.int32]
 
 WAYS = 4  # entries in a bucket
-MOST_BYTES = 256 << 20  # of a cache that is given none: with a thousand actions it remembers fewer positions
-FIRST_ENTRIES, FIRST_ROWS = 1024, 64  # of the index and of the answers, to begin with
+MOST_BYTES = 256 << 20  # default for a cache: with a thousand actions it remembers fewer positions
+FIRST_ENTRIES, FIRST_ROWS = 1024, 64  # initial sizes of the index and of the answers
 KEY, CHECK, USED, ROW = 0, 1, 2, 3  # columns of the index
 TAG_BYTES = 32  # of an entry of the index
 LAST_ACTION = -2
@@ -42,7 +42,7 @@ NONE = -1
 
 @dataclass(frozen=True)
 class Rows:
-    """Room for one batch of at most B rows."""
+    """Buffers for one batch of at most B rows."""
 
     keys: Bits  # [B]
     checks: Bits  # [B]
@@ -58,19 +58,19 @@ class Rows:
 
 
 class CachedEvaluator:
-    """Answers as its inner evaluator does, and asks it only once about positions it remembers.
+    """Gives the answers of its inner evaluator, and asks it only once about positions it remembers.
 
-    It remembers at most `capacity` positions (rounded up to a multiple of four; without, as many as fit) in
+    It remembers at most `capacity` positions (rounded up to a multiple of four; None: as many as fit) in
     at most `memory` bytes. The key covers the state except its last action; `sees_last_move` adds that, for
     networks that see it. Legal actions are assumed to follow from the key. The inner evaluator must give
     plies_left always or never.
 
-    If its answer depends on the key alone, not on the rest of the batch, answers are the same, bit for bit,
-    with and without the cache, whatever the capacity.
+    If its answer depends only on the key, not on the rest of the batch, answers are the same, bit for bit,
+    with and without the cache, for any capacity.
 
     `canonical`: a position and its mirror images share an entry. The inner evaluator is asked about the image
-    with the lowest key, and its answer is turned back. So answers stay a function of the position alone, but
-    only those of a symmetric evaluator are the ones it would give without the cache.
+    with the lowest key, and its answer is turned back. So answers still depend only on the position, but only
+    a symmetric evaluator gives the same answers without the cache.
     """
 
     def __init__(
@@ -91,20 +91,20 @@ class CachedEvaluator:
         group = len(game.symmetries) if canonical else 1
         self._weights, self._last_terms = _hash_tables(game, group, sees_last_move)
         buckets = max(1, memory // self.bytes_per_entry // WAYS)
-        self._num_buckets = buckets if capacity is None else min(-(-capacity // WAYS), buckets)  # in the end
+        self._num_buckets = buckets if capacity is None else min(-(-capacity // WAYS), buckets)  # when full
         # uint64[N, 4]: the key, the check, the call that last stored or found the entry (0: it is free), and
-        # the row of its answer. One array, so that a look at a bucket is one look at memory.
+        # the row of its answer. One array, so that reading a bucket is one memory access.
         self._shift = max(0, (self.capacity // FIRST_ENTRIES).bit_length() - 1)
         self._index = self._new_index()
         self._answers: Floats = np.zeros((0, game.num_actions + 2), np.float32)  # logits, value, plies left
-        self._num_rows = 0  # of the answers, in use
+        self._num_rows = 0  # rows of the answers in use
         self._calls = 0
         self._gives_plies_left = False  # until the inner evaluator does
         self._rows = _new_rows(game, 0)
 
     @property
     def capacity(self) -> int:
-        """In positions, once it has grown."""
+        """The number of positions it can hold at full size."""
         return WAYS * self._num_buckets
 
     @property
@@ -113,16 +113,16 @@ class CachedEvaluator:
 
     @property
     def memory(self) -> int:
-        """Bytes that the tables take now."""
+        """The current size of the tables in bytes."""
         return self._index.nbytes + self._answers.nbytes
 
     @property
     def hit_rate(self) -> float:
-        """The share of all requests that the inner evaluator was spared: hits and merged."""
+        """The share of all requests that did not reach the inner evaluator: hits and merged."""
         return (self.hits + self.merged) / self.requests if self.requests else 0.0
 
     def clear(self) -> None:
-        """Forgets every position; the counts go on. What follows is the same as with a new cache."""
+        """Forgets every position; the counters keep counting. Later answers are as with a new cache."""
         self._index[:, USED] = 0
         self._num_rows = 0
 
@@ -168,7 +168,7 @@ class CachedEvaluator:
             )
             found = self._evaluator.evaluate(rows.states[:num_misses], rows.legal[:num_misses])
             self._gives_plies_left = found.plies_left is not None
-            plies_left = found.values if found.plies_left is None else found.plies_left  # or anything: unread
+            plies_left = found.values if found.plies_left is None else found.plies_left  # unused if None
             # 3. store them
             self._store(num_misses, found.logits, found.values, plies_left)
             # 4. answer the rows that waited
@@ -197,7 +197,7 @@ class CachedEvaluator:
         room = min(self.capacity, self._num_rows + num_misses)
         if room > len(self._answers):
             grown = max(room, FIRST_ROWS, len(self._answers) * 3 // 2)
-            # In place where the system can: no moment at which both the old and the new rows are in memory.
+            # In place if the system can: the old and the new rows are never in memory together.
             self._answers.resize((min(self.capacity, grown), self._answers.shape[1]), refcheck=False)
         stored = 0
         while True:
@@ -219,8 +219,8 @@ class CachedEvaluator:
             )
             if stored == num_misses:
                 return
-            # A bucket is full. The entries move in the order they came, so that every new bucket is as if it
-            # had always been there; those of one bucket become those of two, so all of them find room.
+            # A bucket is full. The entries move in the order they came, so that every new bucket looks as if
+            # it had always been there. One bucket becomes two, so all its entries fit.
             entries = self._index[self._index[:, USED] > 0]
             self._shift -= 1
             self._index = self._new_index()
@@ -250,8 +250,8 @@ def _new_rows(game: Game, count: int) -> Rows:
 def _hash_tables(game: Game, group: int, sees_last_move: bool) -> tuple[Bits, Bits]:
     """Weights uint64[2 G, S] and terms for the last action uint64[2 G, A + 1], for keys and then for checks.
 
-    Row g hashes a state as row 0 hashes its image under symmetry g, without making the image. Term A is for a
-    position without a last action, -1.
+    Row g hashes a state as row 0 hashes its image under symmetry g, without computing the image. Term A is
+    for a position without a last action, -1.
     """
     weights = np.empty((2, group, game.state_size), np.uint64)
     last_terms = np.zeros((2, group, game.num_actions + 1), np.uint64)
@@ -276,8 +276,8 @@ def hash_row(states: State, b: int, weights: Bits, last_terms: Bits, k: int) -> 
 
 @njit(cache=True, forceinline=True)
 def first_of_bucket(key: np.uint64, num_buckets: int, shift: int) -> int:
-    """Scales the key's low 32 bits to the number of buckets: the lowest of eight keys has small high bits.
-    Of a smaller index, a bucket stands for 2^shift of these."""
+    """The first entry of a key's bucket: scales the low 32 bits to the number of buckets, because the lowest
+    of eight keys has small high bits. In a smaller index, a bucket covers 2^shift of these."""
     bucket = (key & np.uint64(0xFFFFFFFF)) * np.uint64(num_buckets) >> np.uint64(32)
     return WAYS * (np.int64(bucket) >> shift)  # type: ignore[return-value]  # Numba's int() stays unsigned
 
@@ -289,7 +289,7 @@ def _hash(
     """The lowest key of all images of each row, with that image's check."""
     group = len(weights) // 2
     for b in range(len(states)):
-        first: int = np.int64(0)  # type: ignore[assignment]  # for a literal it would be compiled once more
+        first: int = np.int64(0)  # type: ignore[assignment]  # a literal would compile it again
         key, turn = hash_row(states, b, weights, last_terms, first), 0
         for g in range(1, group):
             image_key = hash_row(states, b, weights, last_terms, g)
@@ -299,8 +299,8 @@ def _hash(
         row_checks[b] = hash_row(states, b, weights, last_terms, group + turn)
 
 
-# Apart from the hashing, so that the processor fetches the entries of several rows at once: a hit in a table
-# of 2M Connect 4 positions takes 180 ns, in one loop with the hashing 430.
+# Separate from the hashing, so that the processor fetches the entries of several rows at once: a hit in a
+# table of 2M Connect 4 positions takes 180 ns; in one loop with the hashing, 430.
 @njit(cache=True, nogil=True)
 def _probe(
     count: int,
@@ -320,7 +320,7 @@ def _probe(
     values: Floats,
     plies_left: Floats,
 ) -> tuple[int, int]:
-    """Answers the rows that are in the table and numbers the misses; returns (distinct misses, hits)."""
+    """(distinct misses, hits): answers the rows that are in the table, and numbers the misses."""
     num_misses, hits, num_actions = 0, 0, logits.shape[1]
     for i in range(slots.size):
         slots[i] = NONE
@@ -370,7 +370,7 @@ def _collect(
     miss_states: State,
     miss_legal: Mask,
 ) -> None:
-    """Copies the misses side by side, each turned as it will be stored."""
+    """Copies the misses into one batch, each turned as it will be stored."""
     for m in range(num_misses):
         b = first_rows[m]
         g = turns[b]
@@ -406,7 +406,7 @@ def _store(
     shift: int,
     answers: Floats,
 ) -> tuple[int, int]:
-    """Each miss replaces what its bucket has not used for the longest time; returns (next miss, rows in use).
+    """(next miss, rows in use): each miss replaces the least recently used entry of its bucket.
 
     An index that can still grow replaces nothing: it stops at the first miss whose bucket is full."""
     num_actions = new_logits.shape[1]
@@ -438,7 +438,7 @@ def _insert(entries: Bits, index: Bits, num_buckets: int, shift: int) -> None:
 
 @njit(cache=True, forceinline=True)
 def _longest_unused(first: int, index: Bits) -> int:
-    """The entry of a bucket that was used longest ago, or the first free one."""
+    """The least recently used entry of a bucket, or the first free one."""
     entry = first
     for way in range(first + 1, first + WAYS):
         if index[way, USED] < index[entry, USED]:

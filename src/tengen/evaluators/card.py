@@ -1,4 +1,4 @@
-"""A checkpoint's card: what the network in a folder is for. Needs neither PyTorch nor the run it is from."""
+"""A checkpoint's card: what the network in a folder is for. Needs neither PyTorch nor its training run."""
 
 import hashlib
 import json
@@ -15,15 +15,15 @@ FILES: dict[str, str] = {"fp32": "net.onnx", "int8": "int8.onnx"}
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a network."""
+    """What is known about a network."""
 
     game: str
     network: dict[str, Any]  # name and sizes
     planes: tuple[int, ...]  # which of the game's planes it sees
     generation: int
-    discount: float  # per ply, that its values were learned with
-    precision: Precision  # which of the two it plays with
-    search: Literal["gumbel", "puct"] = "gumbel"  # that it was trained with
+    discount: float  # per ply, as used in training
+    precision: Precision  # the one it plays with
+    search: Literal["gumbel", "puct"] = "gumbel"  # the search used in training
     c_scale: float = 0.1  # of Gumbel search
     sees_wins: bool = False  # its search sees a win in one move by the rules
     any_size: bool = False  # it plays boards of every size: its files leave height and width free
@@ -36,12 +36,12 @@ class Card:
 
 
 def hash_of(data: bytes) -> str:
-    """The name of a file's content."""
+    """The SHA-256 hash of a file's content."""
     return hashlib.sha256(data).hexdigest()
 
 
 def read_card(folder: Path) -> Card:
-    """UserError if there is no network in the folder."""
+    """The card of the network in a folder; UserError if there is none."""
     path = folder / "card.json"
     if not path.is_file():
         raise UserError(f"no network in {folder}: expected a folder with card.json and net.onnx")
@@ -57,7 +57,7 @@ def read_card(folder: Path) -> Card:
 
 
 def _checks(card: Card) -> dict[str, bool]:
-    """Of each field, whether it makes sense. What it says of the game is checked with the game."""
+    """For each field, whether its value is valid. Fields about the game are checked with the game."""
     return {
         "game": isinstance(card.game, str),
         "network": isinstance(card.network, dict),
@@ -76,7 +76,7 @@ def _checks(card: Card) -> dict[str, bool]:
 
 
 def read_onnx(folder: Path, card: Card, precision: Precision) -> bytes:
-    """The network's file; UserError if it is not the one that the card describes."""
+    """The content of the network's file; UserError if it is not the one that the card describes."""
     path = folder / FILES[precision]
     data = files.read_bytes(path)
     if hash_of(data) != card.hashes.get(precision):

@@ -13,9 +13,9 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What an evaluator thinks of B states."""
+    """The evaluation of B states."""
 
-    logits: Floats  # [B, A]; only those of legal actions count, and only their differences
+    logits: Floats  # [B, A]; only legal actions count, and only differences matter
     values: Floats  # [B], from -1 (lost) to 1 (won) for the player to move
     plies_left: Floats | None = None  # [B], until the end of the game, if the evaluator knows
 

@@ -1,7 +1,7 @@
-"""Which games one network can play: those with the same rules and planes, on boards of any size.
+"""Which games one network can play: games with the same rules and planes, on boards of any size.
 
 Games are of one family if they share the function that makes their planes. Their sizes and variants are in
-their headers: all of gomoku, standard, caro, renju and tic-tac-toe is one family, Connect 4 on any board another.
+their headers: gomoku, standard, caro, renju and tic-tac-toe are one family, Connect 4 on any board another.
 """
 
 from tengen import games
@@ -37,9 +37,9 @@ def planes_for(card: Card, game: Game, source: str) -> tuple[int, ...]:
 
 
 def differences(home: Game, game: Game) -> tuple[bool, ...]:
-    """Of every number in the headers of two games of a family that is not their board's size: is it another?
+    """For every number in the headers of two games of a family, except the board's size: is it different?
 
-    For m,n,k games: (another k, another rule)."""
-    sizes = ((home.rows, game.rows), (home.cols, game.cols))  # what a header begins with, or with the first
+    For m,n,k games: (different k, different rule)."""
+    sizes = ((home.rows, game.rows), (home.cols, game.cols))  # a header begins with both, or the first
     pairs = enumerate(zip(home.header, game.header, strict=True))
     return tuple(pair[0] != pair[1] for i, pair in pairs if i >= len(sizes) or pair != sizes[i])

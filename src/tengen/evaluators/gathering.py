@@ -1,13 +1,13 @@
-"""Gathers what several threads ask of one network into few calls.
+"""Combines the requests of several threads to one network into few calls.
 
     thread 1 ── rows ──►  a call is free: it runs at once, alone                        ──►  answers
     thread 2 ── rows ──►  all calls are busy: it waits                  ┐
     thread 3 ── rows ──►  waits                                         ├─ one call     ──►  their rows each
     thread 4 ── rows ──►  waits                                         ┘
 
-As many calls run at the same time as there are processors: one call uses one of them. Whoever finishes a
-call wakes the first who waits, and that one runs the next call, with the rows of all who wait. So no thread
-belongs to the network, and a search that is alone never waits.
+As many calls run at the same time as there are processors: one call uses one of them. A thread that finishes
+a call wakes the first waiting thread, which runs the next call with the rows of all waiting threads. So the
+network needs no thread of its own, and a single search never waits.
 """
 
 import os
@@ -21,7 +21,7 @@ from tengen.evaluators.evaluator import Floats
 from tengen.games.game import Planes
 
 Answers = Sequence[Floats]  # logits [B, A], values [B] and perhaps plies left [B]
-MOST_ROWS = 256  # of a gathered call; larger ones are no faster
+MOST_ROWS = 256  # per combined call; larger ones are no faster
 
 
 class Gathering:
@@ -30,7 +30,7 @@ class Gathering:
     def __init__(
         self, run: Callable[[Planes], Answers], most_calls: int | None = None, most_rows: int = MOST_ROWS
     ) -> None:
-        """run: a network, which several threads may call at once. most_calls: at the same time."""
+        """run: a network that several threads may call at once. most_calls: the most calls at one time."""
         self._run, self._most_rows = run, most_rows
         self._free = most_calls or _processors()
         self._waiting: deque[_Request] = deque()  # empty while a call is free
@@ -57,10 +57,10 @@ class Gathering:
         return request.answers
 
     def _wait(self, request: "_Request") -> None:
-        """Until the request is answered, or it is its turn to call."""
+        """Waits until the request is answered, or it is its turn to call."""
         try:
             request.woken.acquire()
-        except BaseException:  # Ctrl-C: those who wait behind it must not wait for ever
+        except BaseException:  # Ctrl-C: the threads behind it must not wait for ever
             with self._lock:
                 request.is_given_up = True
                 if request in self._waiting:
@@ -71,7 +71,7 @@ class Gathering:
             raise
 
     def _pass_on(self) -> None:
-        """After a call: whoever waits first makes the next one, for as many as fit into it."""
+        """After a call: the first waiting thread makes the next call, for as many requests as fit."""
         with self._lock:
             if not self._waiting:
                 self._free += 1
@@ -85,7 +85,7 @@ class Gathering:
         first.woken.release()
 
     def _answer(self, requests: "list[_Request]") -> None:
-        """Runs the network for all of them, and wakes those that another thread waits for."""
+        """Runs the network for all requests, and wakes the other threads that wait for them."""
         try:
             if len(requests) > 1:
                 self._answer_together(requests)
@@ -95,7 +95,7 @@ class Gathering:
             self._wake(requests[1:])
 
     def _wake(self, requests: "list[_Request]") -> None:
-        """The threads whose answers are there. If the call was interrupted, the others wait for the next."""
+        """Wakes the threads whose answers are ready; after an interrupted call, the others wait again."""
         with self._lock:
             unanswered = [one for one in requests if not one.answers and one.error is None]
             self._waiting.extendleft(one for one in reversed(unanswered) if not one.is_given_up)
@@ -106,7 +106,7 @@ class Gathering:
     def _answer_together(self, requests: "list[_Request]") -> None:
         try:
             answers = self._run(np.concatenate([request.planes for request in requests]))
-        except Exception:  # noqa: BLE001  (whatever it is, it reaches the caller whose rows caused it)
+        except Exception:  # noqa: BLE001  (any error is raised in the caller whose rows caused it)
             for request in requests:
                 self._answer_one(request)
             return
@@ -124,11 +124,11 @@ class Gathering:
 
 
 class _Request:
-    """Rows that a thread asks about, and what becomes of them."""
+    """Rows that a thread asks about, and their answers or error."""
 
     def __init__(self, planes: Planes) -> None:
         self.planes = planes
-        self.calls_for: list[_Request] = []  # if its thread is to call: itself, and those it calls for
+        self.calls_for: list[_Request] = []  # if its thread must call: itself and the requests it calls for
         self.answers: Answers = ()
         self.error: Exception | None = None
         self.is_given_up = False  # its thread was interrupted while it waited
@@ -137,5 +137,5 @@ class _Request:
 
 
 def _processors() -> int:
-    """How many this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,6 +1,6 @@
-"""A trained network: its card and its file, opened in one place, shared by all who play with it.
+"""A trained network: its card and its file, opened in one place, shared by all players that use it.
 
-    network = open_network("zoo/gomoku15")           # the same object for everyone in this process
+    network = open_network("zoo/gomoku15")           # the same object everywhere in this process
     evaluator = network.evaluator(game)              # for one search, in one thread
     evaluator.evaluate(states, legal)
 
@@ -10,9 +10,9 @@ Each search has its own evaluator, and all of them share the network:
     wins in one move, by the rules  →  cache  →  planes  ├→  gathering.py  →  one session of ONNX Runtime
     wins in one move, by the rules  →  cache  →  planes  ┘
 
-Which games it plays: the one on its card, and others of the same family (family.py), on boards of any size if
-the card says any_size. The rule or the number in a row may be another one: it was not trained for that, which
-`notice` says.
+It plays the game on its card and other games of the same family (family.py), on boards of any size if the
+card says any_size. The rule or the number in a row may differ from what it was trained for; then `notice`
+says so.
 """
 
 import threading
@@ -37,27 +37,27 @@ from tengen.evaluators.wins import SeesWins
 from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game, Mask, Planes, State
 
-CACHE_BYTES = 64 << 20  # of an evaluator: 68,000 positions of 15×15
+CACHE_BYTES = 64 << 20  # per evaluator: 68,000 positions of 15×15
 
 
 class Network:
-    """A network that plays, in one precision. Threads may share it."""
+    """A network ready to play, in one precision. Threads may share it."""
 
     def __init__(
         self, card: Card, data: bytes, precision: Precision | None = None, source: str = "the network"
     ) -> None:
-        """data: its file in ONNX. source: where it is from, for messages."""
+        """data: its ONNX file. source: where it comes from, for messages."""
         self.card, self.data, self.source = card, data, source
         self.precision: Precision = precision or card.precision
         self._boards: dict[tuple[int, int], _Board] = {}
         self._lock = threading.Lock()
 
     def check_plays(self, game: Game) -> None:
-        """UserError if it cannot play the game. Its file is looked at when an evaluator is made."""
+        """UserError if it cannot play the game. Its file is checked when an evaluator is made."""
         planes_for(self.card, game, self.source)
 
     def notice(self, game: Game) -> str:
-        """What a user should know if it was trained for another game than this one; else empty."""
+        """A note for the user if it was trained for another game than this one; else empty."""
         if self.card.game == game.name or home_of(self.card, game).header == game.header != ():
             return ""
         return f"{self.source} was trained for {self.card.game} and plays {game.name}"
@@ -66,7 +66,7 @@ class Network:
         return game.shows_last_move(planes_for(self.card, game, self.source))
 
     def evaluator(self, game: Game, memory: int = CACHE_BYTES) -> "NetworkEvaluator":
-        """For one search in one thread, with a cache of its own that grows up to `memory` bytes."""
+        """An evaluator for one search in one thread, with its own cache that grows up to `memory` bytes."""
         own = OnnxEvaluator(game, planes_for(self.card, game, self.source), self._board(game).gathering)
         cache = CachedEvaluator(own, game, memory=memory, sees_last_move=self.sees_last_move(game))
         return NetworkEvaluator(
@@ -74,7 +74,7 @@ class Network:
         )
 
     def direct(self, game: Game) -> OnnxEvaluator:
-        """For self-play: nothing is remembered, and its batches are never mixed with those of others."""
+        """An evaluator for self-play: no cache, and its batches are never combined with others."""
         return OnnxEvaluator(game, planes_for(self.card, game, self.source), self._board(game).run)
 
     def _board(self, game: Game) -> "_Board":
@@ -88,35 +88,35 @@ class Network:
 
 @dataclass(frozen=True)
 class NetworkEvaluator:
-    """What one search asks. It belongs to one thread."""
+    """The evaluator of one search. It belongs to one thread."""
 
     network: Network
-    alone: CachedEvaluator  # the network's own opinion, without the rules
-    chain: Evaluator  # the same, or first the rules whether there is a win in one move
+    alone: CachedEvaluator  # the network alone, without the rules
+    chain: Evaluator  # the same, perhaps after a check of the rules for a win in one move
 
     def evaluate(self, states: State, legal: Mask) -> Evaluation:
         return self.chain.evaluate(states, legal)
 
     def clear(self) -> None:
-        """Forgets every position: what follows is the same as with a new evaluator."""
+        """Forgets every position: later answers are as with a new evaluator."""
         self.alone.clear()
 
     @property
     def memory(self) -> int:
-        """Bytes that its cache takes now."""
+        """The current size of its cache in bytes."""
         return self.alone.memory
 
 
 @dataclass(frozen=True)
 class _Board:
-    """A network on one size of board: a session that is optimised for it."""
+    """A network on one board size: a session that is optimised for it."""
 
     run: Callable[[Planes], Answers]  # one call of the session; several threads may do so at once
     gathering: Gathering
 
 
 def _open_board(network: Network, game: Game) -> _Board:
-    """Asks it once, with an empty board of zeros, whether it is a network for the game."""
+    """The session for a game's board size; one call with planes of zeros checks that the network fits."""
     board, planes = (game.rows, game.cols), len(network.card.planes)
     try:
         session = new_session(network.data, board)
@@ -127,7 +127,7 @@ def _open_board(network: Network, game: Game) -> _Board:
             return answers
 
         answers = run(np.zeros((1, planes, *board), np.float32))
-    except Exception as error:  # noqa: BLE001  (those of ONNX Runtime have no base class of their own)
+    except Exception as error:  # noqa: BLE001  (the errors of ONNX Runtime have no common base class)
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"{network.source} is not a network for {game.name}: {reason}") from None
     shapes = [np.shape(answer) for answer in answers]
@@ -166,7 +166,7 @@ _received: dict[tuple[str, Precision | None], Network] = {}
 
 @contextmanager
 def received(networks: Mapping[tuple[str, Precision | None], Network]) -> Iterator[None]:
-    """While it lasts, open_network finds these by path and precision asked for, whatever is on the disk."""
+    """Inside this context, open_network finds these by path and requested precision, and ignores the disk."""
     _received.update(networks)
     try:
         yield
@@ -178,8 +178,8 @@ def received(networks: Mapping[tuple[str, Precision | None], Network]) -> Iterat
 def open_network(path: str | Path, precision: Precision | None = None, game: Game | None = None) -> Network:
     """The network of a path: zoo/connect4, a run (runs/c4), or a folder with card.json and net.onnx.
 
-    Without a precision, the one on its card, if that works on this machine (precision.py). Opened twice, it
-    is the same object with the same session, as long as somebody has it. `game`: the one it was trained for,
+    Without a precision, the one on its card, if that works on this machine (precision.py). Opening it again
+    returns the same object with the same session while it is in use. `game`: the one it was trained for,
     if that is not registered.
     """
     if (here := _received.get((str(path), precision))) is not None:
@@ -201,5 +201,5 @@ def open_network(path: str | Path, precision: Precision | None = None, game: Gam
 
 
 def _shown(path: str, file: Path) -> str:
-    """How messages name it: zoo/connect4, or the file."""
+    """The network's name in messages: zoo/connect4, or the file."""
     return path if path.startswith("zoo/") else str(file)

@@ -1,4 +1,4 @@
-"""Priors and values of a network for a batch of states: makes the planes, and calls what runs the network."""
+"""Priors and values of a network for a batch of states: makes the planes, and calls the network."""
 
 from collections.abc import Callable
 
@@ -11,10 +11,10 @@ from tengen.games.game import Game, Mask, Planes, State
 
 
 class OnnxEvaluator:
-    """Made by a Network (network.py). It has buffers of its own, so it belongs to one thread."""
+    """Made by a Network (network.py). It has its own buffers, so it belongs to one thread."""
 
     def __init__(self, game: Game, planes: tuple[int, ...], run: Callable[[Planes], Answers]) -> None:
-        """planes: which of the game's planes the network sees. run: planes to answers."""
+        """planes: which of the game's planes the network sees. run: turns planes into answers."""
         self._batched, self._chosen, self.run = lift(game), planes, run
         self._sees_all = planes == tuple(range(game.num_planes))
         self._planes: Planes = np.zeros((0, *game.planes_shape), np.float32)

@@ -23,7 +23,7 @@ POSITIONS = 256  # to try it on
 def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = None) -> Precision:
     """int8 if the card says so and a probe agrees, else fp32.
 
-    game: the one it was trained for. memory: a file of what was found before."""
+    game: the one it was trained for. memory: a file with earlier results."""
     if card.precision == "fp32":
         return "fp32"
     memory = memory or kernel_cache.parent_folder() / "precision.json"
@@ -46,7 +46,7 @@ def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = N
 
 
 def _remembered(memory: Path) -> dict[str, str]:
-    """Nothing, if it cannot be read: then it is found out again."""
+    """Earlier results; empty if the file cannot be read: then the probe runs again."""
     try:
         found = files.parse_json(files.read_bytes(memory))
     except (UserError, ValueError):

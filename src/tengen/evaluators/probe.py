@@ -1,15 +1,16 @@
-"""int8 or fp32, asked of this machine: int8 where it runs, says what fp32 says, and is not far slower.
+"""int8 or fp32 on this machine: int8 if it runs, agrees with fp32, and is not much slower.
 
-On some machines int8 is slower than fp32, or wrong, or dies of an instruction the processor does not have. So
-a child process tries it, `python -m tengen.evaluators.probe FOLDER`, and tells what it found as JSON:
+On some machines int8 is slower than fp32, or wrong, or crashes on an instruction the processor does not have.
+So a child process tries it, `python -m tengen.evaluators.probe FOLDER`, and reports its results as JSON:
 
     FOLDER   fp32.onnx, int8.onnx, planes.npy  ──►  {"kl": …, "same_move": …, …, "int8_rate": …}
 
-If it dies or talks rubbish, we play with fp32. It does without Numba, to start in a third of the time.
+If it crashes or its answer makes no sense, we play with fp32. It does not import Numba, and so starts in a
+third of the time.
 
-The answer must be the same when the machine is busy: runs with the same seed are to be equal. So the child
-counts processor time, not the clock's, takes the fastest of many rounds, both networks by turns, and speed
-can only veto int8 where it is far slower. On a processor with VNNI small networks are 1.1 times as fast in
+The answer must be the same on a busy machine: runs with the same seed must be equal. So the child counts
+processor time, not wall time, alternates the two networks, and takes the fastest of many rounds. Speed can
+only exclude int8 where it is much slower. On a processor with VNNI small networks are 1.1 times as fast in
 int8 and large ones 3 times, and four busy processes beside the child change that by 3 %.
 """
 
@@ -31,35 +32,35 @@ from tengen.evaluators.agreement import Agreement, Floats, agreement
 from tengen.evaluators.session import new_session
 
 COMMAND = (sys.executable, "-m", "tengen.evaluators.probe")
-PATIENCE = 600.0  # seconds that the child has: it needs two, and many times that on a busy machine
+PATIENCE = 600.0  # seconds for the child: it needs two, and many times that on a busy machine
 KILLED = {
     int(getattr(signal, name, 0)) for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
 }  # from outside
 NUMBERS = ("kl", "same_move", "value_error", "fp32_rate", "int8_rate")  # its answer
-MOST_POSITIONS = 256  # to compare: more would take a large network on a busy machine too long
+MOST_POSITIONS = 256  # to compare: more takes too long with a large network on a busy machine
 LEAST_SPEED = 0.75  # of fp32's: below this, int8 is not played
 BATCH = 128
 SECONDS, FEWEST_ROUNDS = 1.0, 10  # for the rates; of processor time
-# Of Windows, processor time is counted in steps of 16 ms, longer than a round.
+# Windows counts processor time in steps of 16 ms, longer than a round.
 CLOCK = time.process_time if time.get_clock_info("process_time").resolution < 1e-4 else time.perf_counter
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What became of int8 on this machine. The numbers are None if it does not run."""
+    """The result of trying int8 on this machine. The numbers are None if it does not run."""
 
     runs: bool
     kl: float | None  # these three as in Agreement
     same_move: float | None
     value_error: float | None
-    fp32_rate: float | None  # evaluations a second in one thread, 128 at a time
+    fp32_rate: float | None  # evaluations per second in one thread, in batches of 128
     int8_rate: float | None
     reason: str  # for the precision, in words
-    is_conclusive: bool = True  # False: it may run another time, as after a timeout
+    is_conclusive: bool = True  # False: it may work another time, as after a timeout
 
     @property
     def precision(self) -> Literal["fp32", "int8"]:
-        """What to play with."""
+        """The precision to play with."""
         return "int8" if self.is_close and self.is_fast else "fp32"
 
     @property
@@ -82,7 +83,7 @@ def probe(
     timeout: float = PATIENCE,
     command: Sequence[str] = COMMAND,
 ) -> Probe:
-    """Compares two exports, in a child, on the first few hundred of the planes they see [B, C, H, W]."""
+    """The comparison of two exports, made in a child process on the first few hundred planes [B, C, H, W]."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "fp32.onnx").write_bytes(fp32)
         Path(folder, "int8.onnx").write_bytes(int8)
@@ -134,7 +135,7 @@ def _reason(kl: float, same_move: float, value_error: float, fp32_rate: float, i
 
 
 def measure(folder: Path) -> dict[str, float]:
-    """The answer."""
+    """The child's answer."""
     fp32, int8 = ((folder / name).read_bytes() for name in ("fp32.onnx", "int8.onnx"))
     planes = np.load(folder / "planes.npy")
     fp32_rate, int8_rate = _rates(fp32, int8, planes)
@@ -142,8 +143,8 @@ def measure(folder: Path) -> dict[str, float]:
 
 
 def _rates(fp32: bytes, int8: bytes, planes: Floats) -> list[float]:
-    """Evaluations a second of processor time of both, by turns; the fastest round of many counts."""
-    batch = np.resize(planes, (BATCH, *planes.shape[1:]))  # again from the first, if they are fewer
+    """Evaluations per second of processor time, of both in turn; the fastest round of many counts."""
+    batch = np.resize(planes, (BATCH, *planes.shape[1:]))  # repeats them if there are fewer
     sessions = [new_session(data, planes.shape[2:]) for data in (fp32, int8)]
     seconds: tuple[list[float], list[float]] = ([], [])
     for session in sessions:

@@ -1,4 +1,4 @@
-"""Random games to the end: all moves alike, and a position is worth their mean result."""
+"""Random games to the end: all moves equally likely; the value of a position is their mean result."""
 
 from functools import lru_cache
 
@@ -14,8 +14,8 @@ from tengen.games.game import LAST_ACTION, Game, Mask, Random, State
 class RolloutEvaluator:
     """Logits of zero; values are the mean of some random games, for the player to move.
 
-    The random numbers of a state come from (seed, the state without its last action) and nothing else: the
-    same position has the same value in any batch, at any place in it, and whichever way it was reached.
+    The random numbers of a state depend only on the seed and the state without its last action: the same
+    position has the same value in any batch, at any place in it, and by any move order.
     """
 
     def __init__(self, game: Game, rollouts: int = 1, seed: int = 0) -> None:

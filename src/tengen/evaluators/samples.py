@@ -1,4 +1,4 @@
-"""Positions of random games: to try a network on, and to calibrate it before it has played any."""
+"""Positions of random games: to test a network, and to calibrate it before it has played any games."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from tengen.games.game import Game, Planes
 
 
 def random_planes(game: Game, count: int, seed: int | list[int] = 1) -> Planes:
-    """What networks see of positions of random games;  [count, C, H, W]"""
+    """The planes of positions from random games;  [count, C, H, W]"""
     random = np.random.default_rng(seed)
     planes = np.zeros((count, *game.planes_shape), np.float32)
     made = 0

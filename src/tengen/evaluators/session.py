@@ -12,9 +12,9 @@ def new_session(
 ) -> onnxruntime.InferenceSession:
     """A session on the CPU, for boards of rows × columns.
 
-    A network that leaves its height and width free is fixed to the board, and then ONNX Runtime optimises it
+    If a network leaves its height and width free, they are fixed to the board. Then ONNX Runtime optimises it
     like one that was exported for that board: the same answers, bit for bit, at the same speed (left free,
-    fp32 is up to 7 % slower). A network that was exported for one board ignores it.
+    fp32 is up to 7 % slower). A network that was exported for one board ignores rows and columns.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

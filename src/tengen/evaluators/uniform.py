@@ -1,4 +1,4 @@
-"""Knows nothing: all moves alike, all positions even. What a search does alone."""
+"""Knows nothing: all moves equally likely, all positions even. Shows what the search does without help."""
 
 import numpy as np
 

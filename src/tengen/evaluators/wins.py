@@ -1,7 +1,7 @@
 """Sees a win in one move by the rules alone, and asks another evaluator about all other positions.
 
-A network needs long to learn what a single move does, and few simulations cannot make up for it: with 32 of
-them among 81 moves nobody looks at every reply. The rules are much cheaper than the network.
+A network needs long to learn what a single move does, and few simulations cannot make up for it: 32 of them
+cannot look at all of 81 replies. The rules are much cheaper than the network.
 """
 
 import numpy as np
@@ -10,11 +10,11 @@ from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.games.batch import lift
 from tengen.games.game import Game, Mask, State
 
-SURE = np.float32(20.0)  # the logit of a move that wins, against 0 of the others
+SURE = np.float32(20.0)  # the logit of a winning move; the others have 0
 
 
 class SeesWins:
-    """Answers for itself where the player to move can win at once; `discount` is what a ply costs."""
+    """Answers by itself if the player to move can win at once; the value is then `discount`, of one ply."""
 
     def __init__(self, evaluator: Evaluator, game: Game, discount: float) -> None:
         self._evaluator, self._batched, self._discount = evaluator, lift(game), discount

@@ -1,4 +1,4 @@
-"""The bundled networks, and which of them is nearest to a game that has none of its own."""
+"""The bundled networks, and the nearest one for a game without its own network."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -40,8 +40,8 @@ def find_network(path: str) -> Path:
 def nearest(game: Game) -> Nearest | None:
     """The bundled network to play a game with; None if there is none for it.
 
-    That of another game must be of the same family, with as many in a row (the same k). The same rule comes
-    first, then the nearest number of cells.
+    A network of another game must be of the same family, with the same number in a row (k). The same rule
+    comes first, then the nearest number of cells.
     """
     found: list[tuple[tuple[bool, ...], int, str]] = []
     for name in bundled():

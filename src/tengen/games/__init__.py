@@ -57,11 +57,11 @@ FAMILIES: dict[str, Callable[..., Game]] = {
 }
 
 UNKNOWN = ": tengen games lists them; a game of your own needs its file, tengen --games FILE …"
-LOADED_FILES: "list[GameSource]" = []  # by load_file: they travel to workers, which know the same games then
+LOADED_FILES: "list[GameSource]" = []  # by load_file; sent to workers, so that they know the same games
 
 
 def names() -> list[str]:
-    """Every game that has a name of its own, those from outside included."""
+    """The names of all registered games, including games from outside the package."""
     _load_entry_points()
     return list(REGISTRY)
 
@@ -91,7 +91,7 @@ def find(spec: str) -> Game:
 
 @dataclass(frozen=True)
 class GameSource:
-    """A Python file with games, as a value: it can be loaded where the file is not."""
+    """A Python file with games, as a value: a worker can load it without having the file."""
 
     path: str  # absolute, for messages and for Numba's cache
     text: bytes
@@ -109,9 +109,9 @@ def load_file(path: Path | str) -> list[str]:
 
 
 def load_source(source: GameSource, shown: str = "") -> list[str]:
-    """The same, of a file that is here or elsewhere; `shown` is what messages call it."""
+    """Registers the games of a source, on this machine or another; `shown` is its name in messages."""
     shown = shown or source.path
-    # Numba finds the module of a kernel it has kept by its name, in this process and in later ones.
+    # Numba finds the module of a cached kernel by its name, in this process and in later ones.
     name = f"tengen_game_{Path(source.path).stem}_{hashlib.sha256(source.path.encode()).hexdigest()[:8]}"
     if name not in sys.modules:  # not loaded before
         loader = _TextLoader(name, source)
@@ -121,7 +121,7 @@ def load_source(source: GameSource, shown: str = "") -> list[str]:
         kernel_files.TEXTS[source.path] = source.text
         try:
             loader.exec_module(sys.modules[name])
-        except (Exception, SystemExit) as error:  # whatever the user's file raises is theirs to see
+        except (Exception, SystemExit) as error:  # the user must see any error their file raises
             del sys.modules[name], kernel_files.TEXTS[source.path]
             kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
             raise UserError(f"{shown}{_line_of(error, source.path)}: {kind}{error}") from error
@@ -136,7 +136,7 @@ def load_source(source: GameSource, shown: str = "") -> list[str]:
 
 
 class _TextLoader(SourceFileLoader):
-    """Imports a module from a text that is known already, as if it came from its file."""
+    """Imports a module from text that is already in memory, as if it came from its file."""
 
     def __init__(self, name: str, source: GameSource) -> None:
         super().__init__(name, source.path)
@@ -154,7 +154,7 @@ def _read_source(file: Path) -> GameSource:
 
 
 def register(game: Game) -> None:
-    """Makes a game known by its name. A name that is taken by another game is refused."""
+    """Makes a game known by its name. UserError if another game has that name."""
     known = REGISTRY.get(game.name)
     if known is not None and known() is not game:
         raise UserError(f"there is a game named '{game.name}' already: give yours another name")
@@ -162,7 +162,7 @@ def register(game: Game) -> None:
 
 
 def mistake_in_rules(error: Exception) -> str | None:
-    """What is wrong in a file given to load_file, in one line, if an error comes from there; else None."""
+    """One line that explains an error raised in a file given to load_file; None for any other error."""
     for source in LOADED_FILES:
         if where := _line_of(error, source.path):
             return f"{source.path}{where}: {type(error).__name__}: {error}"
@@ -173,7 +173,7 @@ def mistake_in_rules(error: Exception) -> str | None:
 
 
 def _line_of(error: BaseException, path: str) -> str:
-    """` line 12`: where in a file an error arose."""
+    """` line 12`: the line of a file where an error was raised."""
     if isinstance(error, SyntaxError):
         return f" line {error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]

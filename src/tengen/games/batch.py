@@ -1,8 +1,8 @@
-"""Lifts a game to batches: the only place where a compiled loop calls the rules of any game.
+"""Runs a game's rules over batches: the only place where a compiled loop calls the rules of any game.
 
 Compiling such a loop takes 0.2-2 s, so each is compiled when it is first used, once for all games that share
-their functions (every size and rule of the m,n,k family runs through the same loops), and kept for the next
-process.
+their functions (every size and rule of the m,n,k family uses the same loops), and cached on disk for the
+next process.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Ints = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class BatchedGame:
-    """A game's functions over B states at once; the arrays are the caller's."""
+    """A game's functions over B states at once; the caller provides the arrays."""
 
     game: Game
     loops: "Loops"
@@ -37,7 +37,7 @@ class BatchedGame:
         self.loops.play(states, actions, next_states)
 
     def outcomes(self, states: State) -> tuple[Mask, np.ndarray[Any, np.dtype[np.float32]]]:
-        """Which games are over, and each one's value for the player to move;  [B, S] → [B], [B]"""
+        """Which games are over, and the value of each for the player to move;  [B, S] → [B], [B]"""
         is_over, values = np.empty(len(states), np.bool_), np.empty(len(states), np.float32)
         self.loops.outcomes(states, is_over, values)
         return is_over, values
@@ -65,8 +65,8 @@ class BatchedGame:
     ) -> int:
         """Makes the states of new nodes in a pool: states[leaf] = states[parents[leaf]] after actions[leaf].
 
-        ended[leaf] = 0 not over, 1 won, 2 lost, 3 drawn for the player to move. Those not over are listed
-        in `waiting`, with copies of their states and their legal actions; returns how many there are.
+        ended[leaf] = 0 not over, 1 won, 2 lost, 3 drawn for the player to move. Leaves that are not over are
+        listed in `waiting`, with copies of their states and their legal actions; returns their number.
         """
         return int(
             self.loops.expand(
@@ -98,7 +98,7 @@ class BatchedGame:
 
 
 def lift(game: Game) -> BatchedGame:
-    """The game, over batches."""
+    """The game's functions over batches of states."""
     return BatchedGame(
         game, _loops(game.legal, game.play, game.outcome, game.planes, game.rollout, game.wins)
     )
@@ -112,7 +112,7 @@ def _loops(
 
 
 class Loops:
-    """Compiled loops over one set of rules, each compiled when first asked for."""
+    """Compiled loops over one set of rules, each compiled on first use."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Loops:
         self._rollout, self._wins = rollout, wins
 
     def compiled(self, loop: Kernel) -> Kernel:
-        """A loop over these rules, kept on disk once it is compiled: a decorator for closures."""
+        """A compiled loop over these rules, cached on disk: a decorator for closures."""
         dispatcher: Kernel = njit(nogil=True)(loop)
         rules = (self._legal, self._play, self._outcome, self._planes, self._rollout, self._wins)
         kernel_cache.keep(dispatcher, rules)
@@ -205,7 +205,7 @@ class Loops:
 
     @cached_property
     def expand(self) -> Kernel:
-        # Copies of the rules that are melted into this loop.
+        # Copies of the rules that are inlined into this loop.
         play_one, outcome_one, legal_one = (
             njit(forceinline=True)(rule.py_func)  # type: ignore[attr-defined]
             for rule in (self._play, self._outcome, self._legal)
@@ -230,7 +230,7 @@ class Loops:
                     continue
                 leaf = leaves[slot]
                 state = states[leaf]
-                if parents[leaf] >= 0:  # a root's state is there already
+                if parents[leaf] >= 0:  # a root has its state already
                     play_one(states[parents[leaf]], np.int64(actions[leaf]), state)
                 to_move[leaf] = state[-1]
                 is_over, value = outcome_one(state)
@@ -249,7 +249,7 @@ class Loops:
 
     @cached_property
     def rollout(self) -> Kernel:
-        """Random moves to the end, in place: rollout(state, random, scratch state, scratch mask)."""
+        """Plays random moves to the end, in place: rollout(state, random, scratch state, scratch mask)."""
         own, legal_one, play_one, outcome_one = self._rollout, self._legal, self._play, self._outcome
         if own is not None:
 
@@ -303,7 +303,7 @@ class Loops:
 
         @self.compiled
         def perft(states: State, masks: Mask) -> int:
-            """A depth-first walk; states[d] is the position at depth d, masks[d] its moves still to try."""
+            """Depth-first search; states[d] is the position at depth d, masks[d] its moves still to try."""
             last = len(states) - 1
             total = 0
             depth = 0

@@ -1,7 +1,7 @@
-"""The contract every game keeps, as checks that anyone can run: `tengen check NAME`.
+"""The contract that every game must keep, as checks that anyone can run: `tengen check NAME`.
 
-Each check is a function over sampled positions that returns None, or what went wrong and where. Before them,
-rehearsal.py plays the game uncompiled: compiled code does not notice an index outside its array.
+Each check is a function over sampled positions that returns None, or what went wrong and where. Before the
+checks, rehearsal.py plays the game uncompiled: compiled code does not notice an index outside its array.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ class Finding:
     check: str
     positions: int
     problem: str | None  # None: the contract is kept
-    note: str | None = None  # what may be wrong, and may be meant
+    note: str | None = None  # something that may be wrong or intended
 
     @property
     def ok(self) -> bool:
@@ -54,7 +54,7 @@ class Finding:
 
 
 def check_game(game: Game, num_positions: int = 2000, seed: int = 0) -> Iterator[Finding]:
-    """One finding after another. The first that fails usually explains the others."""
+    """The finding of each check, in order. The first failure usually explains the others."""
     problem = functions_are_compiled(game)
     yield Finding("functions are compiled", 1, problem)
     if problem:
@@ -129,7 +129,7 @@ def symmetries_are_permutations(game: Game) -> str | None:
 
 
 def _kernels(game: Game) -> dict[str, Any]:
-    """The functions of the game that are compiled."""
+    """The compiled functions of the game, by name."""
     names = ("start", "legal", "play", "outcome", "planes", "rollout", "wins", "settle")
     return {name: getattr(game, name) for name in names if getattr(game, name) is not None}
 
@@ -146,7 +146,7 @@ def inputs_untouched(game: Game, sample: Sample) -> str | None:
 
 
 def outputs_written(game: Game, sample: Sample) -> str | None:
-    """Whatever the buffers held before, the answer is the same."""
+    """The answer does not depend on what the output buffers held before."""
     state = sample.state
     ones, zeros = np.ones(game.num_actions, np.bool_), np.zeros(game.num_actions, np.bool_)
     game.legal(state, ones)
@@ -194,7 +194,7 @@ def values_in_range(game: Game, sample: Sample) -> str | None:
 
 
 def planes_show_board(game: Game, sample: Sample) -> str | None:
-    """The planes named mine and theirs hold the stones of the player to move and the opponent's."""
+    """The plane `mine` shows the stones of the player to move, the plane `theirs` those of the opponent."""
     planes = _planes(game, sample.state)
     if not np.isfinite(planes).all():
         return "planes holds numbers that are not finite"
@@ -212,7 +212,7 @@ def planes_show_board(game: Game, sample: Sample) -> str | None:
 
 
 def last_action_for_show(game: Game, sample: Sample) -> str | None:
-    """Positions that differ in the last action alone are taken for the same, by caches and by the learner."""
+    """Caches and the learner treat positions that differ only in the last action as the same position."""
     if not sample.actions:
         return None
     bare = sample.state.copy()
@@ -292,7 +292,7 @@ def compiled_equals_interpreted(game: Game, sample: Sample) -> str | None:
 
 @lru_cache(maxsize=256)
 def interpreted(kernel: Any) -> Callable[..., Any]:
-    """A kernel as Python runs it, with every kernel it calls interpreted too."""
+    """The kernel as a plain Python function; every kernel it calls is interpreted too."""
     function = kernel.py_func
     names = dict(function.__globals__)
     for word in function.__code__.co_names:
@@ -314,7 +314,7 @@ def move_names(game: Game) -> str | None:
 
 
 def moves_read_back(game: Game, sample: Sample) -> str | None:
-    """A game is written as the names of its moves, and they lead to the same position."""
+    """A game written as the names of its moves leads to the same position when it is read."""
     names = [game.moves.name(action) for action in sample.actions]
     read = game.moves.split(" ".join(names))
     if [game.moves.action(name) for name in read] != list(sample.actions):
@@ -323,7 +323,7 @@ def moves_read_back(game: Game, sample: Sample) -> str | None:
 
 
 def drawn(game: Game, sample: Sample) -> str | None:
-    """As text and as a picture."""
+    """The position can be drawn as text and as a picture."""
     lines = drawing.text(game, sample.state).splitlines()
     if len(lines) < game.rows + 2 or not drawing.svg(game, sample.state).startswith("<svg"):
         return "the drawing has too few lines"
@@ -331,7 +331,7 @@ def drawn(game: Game, sample: Sample) -> str | None:
 
 
 def wins_agree(game: Game, sample: Sample) -> str | None:
-    """The game's own answer to what wins at once is what playing it shows."""
+    """The game's own `wins` says the same as playing the action."""
     states, legal = sample.state[np.newaxis], game.legal_mask(sample.state)[np.newaxis]
     own, by_play = np.empty_like(legal), np.empty_like(legal)
     lift(game).wins(states, legal, own)
@@ -341,7 +341,7 @@ def wins_agree(game: Game, sample: Sample) -> str | None:
 
 
 def rollouts_agree(game: Game, seed: int) -> str | None:
-    """The game's own rollout ends games properly, with the same mean result as random play by the rules."""
+    """The game's own rollout reaches the end, with the same mean result as random play by the rules."""
     if game.rollout is None:
         return None
     state, count = game.new_state(), 4000

@@ -1,4 +1,4 @@
-"""Connect 4 and its relatives: stones fall to the bottom of a column, k in a row wins.
+"""Connect 4 and its variants: stones fall to the bottom of a column, k in a row wins.
 
  0  1  2  3  4  5  6      An action is a column.
  7  8  9 10 11 12 13
@@ -107,7 +107,7 @@ def rollout(state: State, random: Random) -> None:
     me, stones, result, col = state[TO_MOVE], state[STONES], state[RESULT], int(state[LAST_ACTION])
     while result == 0:
         col = random_below(random, cols)
-        while state[HEADER + col] != 0:  # full: throw again
+        while state[HEADER + col] != 0:  # full: draw another column
             col = random_below(random, cols)
         row = rows - 1
         while state[HEADER + row * cols + col] != 0:

@@ -1,4 +1,4 @@
-"""Names of moves, what an action stands for, and the one place where rows and letters are translated.
+"""Names of moves and what an action means: the one place that translates rows and letters.
 
 Inside, row 0 is the top row and cell = row · cols + col. Outside:
 
@@ -11,8 +11,8 @@ Inside, row 0 is the top row and cell = row · cols + col. Outside:
     Cells     "cells"    cell                            gomoku
     Columns   "columns"  column                          Connect 4
     Steps     "kinds"    cell · len(steps) + step        Breakthrough: few directions from every cell
-    Kinds     "kinds"    cell · len(kinds) + kind        a small, a middle or a large piece on a cell
-    FromTo    "pairs"    from · cells + to               any piece that goes far, on a small board
+    Kinds     "kinds"    cell · len(kinds) + kind        a small, a medium or a large piece on a cell
+    FromTo    "pairs"    from · cells + to               pieces that move far, on a small board
 
 All but Columns take with_pass=True: one more action, the last, is "pass".
 """
@@ -39,16 +39,16 @@ Numbers = npt.NDArray[np.int32]
 
 
 class MoveNames(Protocol):
-    """Turns actions into text and back. A class of one's own may also say `kind`, an ActionKind."""
+    """Turns actions into text and back. A class of your own may also have `kind`, an ActionKind."""
 
     def name(self, action: int) -> str:
-        """The move as people write it. It knows the action alone, not the position."""
+        """The move as people write it. It depends on the action only, not on the position."""
 
     def action(self, text: str) -> int:
         """The action meant by a text; UserError says what was expected."""
 
     def split(self, text: str) -> list[str]:
-        """The moves of a text that may run together ("4435", "h8h9i8")."""
+        """The moves of a text, also when nothing separates them ("4435", "h8h9i8")."""
 
 
 @dataclass(frozen=True)
@@ -65,23 +65,23 @@ class BoardMoves:
     @property
     @abstractmethod
     def num_moves(self) -> int:
-        """Actions, a pass not counted."""
+        """The number of actions without the pass."""
 
     @abstractmethod
     def move_name(self, action: int) -> str:
-        """The name of an action that is no pass."""
+        """The name of an action that is not a pass."""
 
     @abstractmethod
     def move_action(self, move: str) -> int:
-        """The action of a name in lower case that is no pass."""
+        """The action of a name in lower case that is not a pass."""
 
     @abstractmethod
     def touched(self, action: int) -> tuple[int, ...]:
-        """The cells of a move, the one where it ends last; none of a pass."""
+        """The cells of a move, with the cell where it ends last; empty for a pass."""
 
     @abstractmethod
     def turned(self, cells: Numbers) -> Numbers:
-        """Where each action that is no pass goes when cell i goes to cells[i]."""
+        """Where each action except the pass goes when cell i goes to cells[i]."""
 
     @property
     def num_cells(self) -> int:
@@ -173,7 +173,7 @@ class Columns:
         return re.findall(r"[^\s,;]", text)
 
     def turned(self, cells: Numbers) -> Numbers:
-        """Where each column goes; UserError if the turned board has other columns."""
+        """Where each column goes; UserError if a column does not stay a column."""
         board: Numbers = cells.reshape(-1, self.cols) % self.cols
         if (board != board[0]).any():
             raise UserError("this symmetry turns columns into rows: where actions are columns, use mirror")
@@ -183,7 +183,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class _Journeys(BoardMoves):
-    """Moves from a cell to another. `sources` and `targets` are for the rules to read."""
+    """Moves from one cell to another. The rules can use `sources` and `targets`."""
 
     @cached_property
     def sources(self) -> npt.NDArray[np.int16]:
@@ -211,7 +211,7 @@ class _Journeys(BoardMoves):
 
 @dataclass(frozen=True)
 class FromTo(_Journeys):
-    """Actions are pairs of cells: action = from · cells + to. Equal cells can stand for a new piece there."""
+    """Actions are pairs of cells: action = from · cells + to. Equal cells can mean a new piece there."""
 
     kind = "pairs"
 
@@ -238,7 +238,7 @@ class FromTo(_Journeys):
 class Steps(_Journeys):
     """A cell and one of a few steps: action = cell · len(steps) + step. A step is (rows down, columns right).
 
-    Actions that leave the board have a number too, and a name such as "a5+up1", and are never legal."""
+    Actions that leave the board also have a number and a name such as "a5+up1". They are never legal."""
 
     kind = "kinds"
 

@@ -2,11 +2,11 @@
 
     4 . . . .      X first player's, O second player's, # empty but forbidden (renju), other pieces by their
     3 . O(X).      number; the last move's stone in parentheses, and : where it came from. In colour the same
-    2 : X . .      characters become discs on a board that brings its own background, and so reads alike on
+    2 : X . .      characters become discs on a board with its own background, so it looks the same on
     1 . . . .      dark and light terminals.
       a b c d
 
-In Hex the first player joins top and bottom, the second left and right.
+In Hex the first player connects top and bottom, the second left and right.
 """
 
 import math
@@ -91,7 +91,7 @@ def text(game: Game, state: State, *, color: bool = False) -> str:
 
 
 def svg(game: Game, state: State) -> str:
-    """The board as a picture that needs nothing else.
+    """The board as a self-contained SVG picture.
 
     A stone is a <g class="stone" data-move="h8" data-player="1">; see also class "last", "from", "forbidden".
     """
@@ -125,7 +125,7 @@ def svg(game: Game, state: State) -> str:
     return ET.tostring(picture, encoding="unicode") + "\n"
 
 
-# What both need to know.
+# Shared by text and picture.
 
 
 def _style(game: Game) -> Style:
@@ -133,7 +133,7 @@ def _style(game: Game) -> Style:
 
 
 def _is_noughts_and_crosses(game: Game) -> bool:
-    """Squares so few that people draw crosses and circles on paper."""
+    """Is the board so small that it is drawn with crosses and circles, as on paper?"""
     return game.look == "squares" and max(game.rows, game.cols) <= 3
 
 
@@ -153,7 +153,7 @@ def _row_one_is_top(game: Game) -> bool:
 
 
 def _last_cells(game: Game, state: State) -> tuple[int, ...]:
-    """The cells of the last move, where it ended last; none after a pass or an action of no known kind."""
+    """The cells of the last move, its end last; empty after a pass or an action of unknown kind."""
     action, cells = int(state[LAST_ACTION]), state[game.cells]
     if action < 0:
         return ()
@@ -199,7 +199,7 @@ def _mark(cell: int) -> str:
 
 
 def _with_sides(board: list[str]) -> list[str]:
-    r"""The rows of Hex between the sides to join: X ---- above and below, O \\\\ left and right."""
+    r"""The rows of Hex between the sides to connect: X ---- above and below, O \\\\ left and right."""
     rows = [f"\\{line}\\" for line in board]
     rows[len(rows) // 2] = f"O{board[len(rows) // 2]}O"
     side = " " + " X ".center(len(board[0]), "-") + " "
@@ -295,7 +295,7 @@ def _add_lines(game: Game, picture: ET.Element) -> None:
 
 
 def _corner(game: Game, row: int, col: int, number: float) -> Point:
-    """A corner of a hexagon: clockwise from 0 at the top. 0.5 is the middle of the edge from 0 to 1."""
+    """A corner of a hexagon, clockwise from 0 at the top; 0.5 is the middle of the edge from 0 to 1."""
     x, y = _center(game, row, col)
     angle, distance = number * math.pi / 3, HEX_EDGE if number % 1 == 0 else CELL / 2
     return x + distance * math.sin(angle), y - distance * math.cos(angle)

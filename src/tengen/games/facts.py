@@ -1,4 +1,4 @@
-"""What is known about a game besides its moves: who played, how it ended, when, and a comment on all of it.
+"""What is known about a game besides its moves: the players, the result, the date and a comment.
 
 >>> Facts(players=("Ann", "Bob"), result="1-0").result
 '1-0'

@@ -4,19 +4,19 @@ A state is one int16 array:
 
     header        sizes and rules, prefilled from Game.header and never changed
     cells         the board, row by row from the top: 0 empty, 1 first player's, 2 second player's
-    ...           whatever else the game needs (a winner, a counter)
+    ...           anything else the game needs (a winner, a counter)
     last action   the action that led here, -1 if there is none    state[-2]
     to move       the player to move, 1 or 2                       state[-1]
 
 The functions, all compiled by Numba; inputs come first and stay untouched, outputs come last:
 
-    start(state)                     fills in the first position; the header is there already
+    start(state)                     fills in the first position; the header is already filled in
     legal(state, mask)               mask[action] = may the player to move play it?
     play(state, action, next_state)  writes every entry of next_state
     outcome(state)                   (is_over, value for the player to move: +1, 0 or -1)
     planes(state, out)               what a network sees, float32[C, H, W]
     rollout(state, random)           optional: plays random moves to the end, in place
-    wins(state, action)              optional: does this legal action win at once? Without it, it is played
+    wins(state, action)              optional: does this legal action win at once? If missing, it is played
     settle(state)                    optional: completes a state of which only the header, the cells
                                      and the player to move are filled in (a position set up by hand)
 
@@ -24,12 +24,12 @@ Values are for the player to move, here and everywhere else.
 
 The last action is for people to see: what may be played, what it leads to and who won must not depend on it.
 
-A plane has a name, one of those below if it shows just that, else one of the game's own. Networks ask for
-planes by these names, and nothing depends on a plane's number:
+Each plane has a name: one from this list if it shows exactly that, else a name of the game's own. Networks
+ask for planes by name, and nothing depends on a plane's number:
 
     mine           1 where a cell holds the number of the player to move
     theirs         1 where it holds the opponent's
-    last move      where the last move was; `anysize` does without, all other planes must not depend on it
+    last move      where the last move was; `anysize` does not use it, other planes must not depend on it
     first to move  ones if player 1 is to move, else zeros
 """
 
@@ -90,7 +90,7 @@ class Game:
             raise UserError(f"game '{self.name}': {problem}")
 
     def _what_does_not_fit(self) -> str | None:
-        """What contradicts itself in these facts."""
+        """A contradiction between these fields, in words; None if there is none."""
         num_cells, group = self.rows * self.cols, self.symmetries
         if isinstance(self.plane_names, str) or not self.plane_names:
             return f"plane_names is a tuple of names, one for each plane, got {self.plane_names!r}"
@@ -116,11 +116,11 @@ class Game:
         return len(self.plane_names)
 
     def planes_named(self, *names: str) -> tuple[int, ...]:
-        """The numbers of some of its planes."""
+        """The numbers of the planes with these names."""
         return tuple(self.plane_names.index(name) for name in names)
 
     def shows_last_move(self, planes: tuple[int, ...]) -> bool:
-        """Does one who sees these planes see the last move? UserError if there are no such planes."""
+        """Do these planes show the last move? UserError if there are no such planes."""
         if max(planes) >= self.num_planes:
             sees = f"this network sees plane {max(planes)}, the last of {self.name} is {self.num_planes - 1}"
             raise UserError(f"{sees}: it was trained before the game was changed")
@@ -128,7 +128,7 @@ class Game:
 
     @cached_property
     def action_kind(self) -> ActionKind:
-        """What an action is: as `moves` says, else by how many there are."""
+        """What an action is: as `moves` says, else guessed from the number of actions."""
         kind: ActionKind | None = getattr(self.moves, "kind", None)
         num_cells = self.rows * self.cols
         if kind is not None:
@@ -169,7 +169,7 @@ class Game:
         return state
 
     def after(self, state: State, action: int) -> State:
-        """The state after an action, in an array of its own."""
+        """The state after an action, as a new array."""
         next_state = np.empty_like(state)
         self.play(state, action, next_state)
         return next_state

@@ -1,7 +1,7 @@
-"""Hex: join your two edges. The first player joins top and bottom, the second left and right.
+"""Hex: connect your two edges. The first player connects top and bottom, the second left and right.
 
       a b c d e             An action is a cell, counted from the top row. There are no draws: on a full
-    1 . . . . .             board exactly one player has joined the edges.
+    1 . . . . .             board exactly one player has connected the edges.
      2 . . . . .
       3 . . . . .           state: size (the header); the cells from the top row (0 empty,
        4 . . . . .          1 first, 2 second player); then
@@ -61,14 +61,14 @@ def is_mine(state: State, row: int, col: int, me: int) -> bool:
 
 @njit(cache=True, forceinline=True)
 def joins_something(state: State, cell: int, me: int) -> bool:
-    """Does a stone of `me` join two things, groups or an edge, that did not touch beside it?
+    """Does a stone of `me` connect two groups, or a group and an edge, that do not touch around this cell?
 
-    Round the ring, neighbours that follow each other touch. So count the runs of `me`, an own edge
-    being as good as own stones: with fewer than two, the stone has joined nothing new.
+    Neighbours that follow each other in the ring touch. So count the runs of `me` around the ring; an edge
+    of `me` counts like its stones. With fewer than two runs, the stone has connected nothing new.
     """
     size = state[0]
     row, col = cell // size, cell % size
-    changes = 0  # round the ring, two for each run
+    changes = 0  # around the ring, two for each run
     before = is_mine(state, row, col - 1, me)
     for down, right in RING:
         here = is_mine(state, row + down, col + right, me)
@@ -79,7 +79,7 @@ def joins_something(state: State, cell: int, me: int) -> bool:
 
 @njit(cache=True, forceinline=True)
 def touches_both_edges(state: State, me: int, stack: npt.NDArray[np.int16], waiting: int) -> bool:
-    """Do these stones of `me`, with all that hang on to them, reach both edges? Flood fill.
+    """Do these stones of `me`, with all stones connected to them, reach both edges? Flood fill.
 
     The stones are the first `waiting` entries of the stack; it has room for a whole board.
     """
@@ -110,7 +110,7 @@ def touches_both_edges(state: State, me: int, stack: npt.NDArray[np.int16], wait
 
 @njit(cache=True)
 def has_joined(state: State, me: int) -> bool:
-    """Has `me` joined its edges? The whole board is looked at, from one edge."""
+    """Has `me` connected its edges? Searches the whole board, from one edge."""
     size = state[0]
     step = 1 if me == 1 else size
     stack = np.empty(size * size, np.int16)
@@ -149,7 +149,7 @@ def planes(state: State, out: Planes) -> None:
 
 @njit(cache=True)
 def rollout(state: State, random: Random) -> None:
-    """Random moves in place until the board is full: who wins is the same as at the first join."""
+    """Plays random moves in place until the board is full: the first player to connect still wins then."""
     if state[RESULT] != 0:
         return
     num_cells = state[0] * state[0]
@@ -175,7 +175,7 @@ def rollout(state: State, random: Random) -> None:
 
 @njit(cache=True)
 def settle(state: State) -> None:
-    """Completes a position set up by hand: counts the stones and finds a finished join."""
+    """Completes a position set up by hand: counts the stones and finds a finished connection."""
     state[STONES] = 0
     for i in range(state[0] * state[0]):
         state[STONES] += state[HEADER + i] != 0

@@ -4,11 +4,11 @@
     freestyle   k or more
     standard    exactly k; a longer run counts as nothing
     renju       black exactly 5, white 5 or more; black has forbidden points (renju.py)
-    caro        more than k, or exactly k unless an opponent's stone stands at both ends
-    caro-exact  exactly k, unless an opponent's stone stands at both ends
+    caro        more than k, or exactly k unless an opponent's stone is at both ends
+    caro-exact  exactly k, unless an opponent's stone is at both ends
 
-An action is a cell. One compilation serves every size and rule, because both are read from the state. Renju
-alone has functions of its own where forbidden points matter, so that others need not compile them (3 s):
+An action is a cell. One compilation serves every size and rule, because both are read from the state. Only
+renju has its own functions where forbidden points matter, so that other rules need not compile them (3 s):
 
     0 rows   1 cols   2 k   3 rule        the header
     4 …      the cells: 0 empty, 1 first player's, 2 second player's, 3 empty but forbidden for black
@@ -16,7 +16,7 @@ alone has functions of its own where forbidden points matter, so that others nee
     -3       the result: 0 not over, 1 or 2 the winner, 3 a draw
     -2       the last action         -1   the player to move
 
-Forbidden points are marked while the game goes on, whoever is to move.
+Forbidden points are marked until the game is over, whichever player is to move.
 """
 
 from collections.abc import Callable
@@ -129,7 +129,7 @@ def play_renju(state: State, action: int, next_state: State) -> None:
 
 @njit(cache=True)
 def update_forbidden(state: State) -> None:
-    """Marks black's forbidden points; none once the game is over. Black without a legal point: a draw."""
+    """Marks black's forbidden points; none once the game is over. A draw if black has no legal point."""
     num_cells = state[0] * state[1]
     if state[RESULT] == 0:
         mark_forbidden(state)
@@ -146,7 +146,7 @@ def update_forbidden(state: State) -> None:
 
 @njit(cache=True)
 def planes(state: State, out: Planes) -> None:
-    """My stones, the opponent's, their last move, ones if the first player is to move, forbidden points."""
+    """My stones, the opponent's, its last move, ones if the first player is to move, forbidden points."""
     stone_planes(state, HEADER, out)
     rows, cols, last = state[0], state[1], state[LAST_ACTION]
     for row in range(rows):
@@ -179,7 +179,7 @@ def is_legal_in_renju(state: State, cell: int, me: int) -> bool:
 
 @njit(forceinline=True)
 def play_at_random(state: State, random: Random, is_legal: Callable[[State, int, int], bool]) -> None:
-    """`is_legal` is asked about empty cells: compiled into the loop, once for each."""
+    """Plays random moves to the end, in place. `is_legal` is asked about empty cells, and inlined."""
     if state[RESULT] != 0:
         return
     num_cells = state[0] * state[1]
@@ -223,7 +223,7 @@ def play_at_random(state: State, random: Random, is_legal: Callable[[State, int,
 
 @njit(cache=True)
 def settle(state: State) -> None:
-    """Completes a position set up by hand: counts stones, finds a finished row; for renju see below."""
+    """Completes a position set up by hand: counts stones, finds a finished row. For renju: settle_renju."""
     num_cells = state[0] * state[1]
     state[STONES] = 0
     state[RESULT] = 0
@@ -239,13 +239,13 @@ def settle(state: State) -> None:
 
 @njit(cache=True)
 def settle_renju(state: State) -> None:
-    """The same, and marks forbidden points."""
+    """Completes a renju position set up by hand: as `settle`, and marks forbidden points."""
     settle(state)
     update_forbidden(state)
 
 
 def why_illegal(state: State, action: int) -> str | None:
-    """In words, why the player to move may not play here; None if the rules of renju do not forbid it."""
+    """Why the player to move may not play here, in words; None if the rules of renju do not forbid it."""
     if state[3] != RENJU or state[TO_MOVE] != 1 or state[HEADER + action] != FORBIDDEN:
         return None
     return f"forbidden for black, {renju.WHY[judge(state.copy(), action)]}"

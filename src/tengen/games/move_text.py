@@ -1,9 +1,9 @@
-"""Records as text, for every game and for people.
+"""Records as text that people can read, for every game.
 
 # tengen connect4
 first: Ann
 result: *
-4 4 3 5            without spaces, 4435, is read too
+4 4 3 5            4435, without spaces, can also be read
 """
 
 import re

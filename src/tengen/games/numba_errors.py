@@ -1,4 +1,4 @@
-"""What Numba says of a function that it cannot compile, in one line instead of fifty."""
+"""Numba's error message for a function that it cannot compile, in one line instead of fifty."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ NOISE = (
 )
 SPECIFIC = re.compile(r"^(?:\w*(?:Typing|Type|Value|Index|Attribute)Error): (.+)$", re.MULTILINE)
 
-UNKNOWN = re.compile(  # what stands at the top of the file, and is of a type that Numba does not know
+UNKNOWN = re.compile(  # a global of the file whose type Numba does not know
     r"Untyped global name '(\w+)': Cannot determine Numba type of <class '([\w.]+)'>"
     r"|The use of a reflected (list).* type, assigned to variable '(\w+)' in globals"
 )
@@ -33,14 +33,14 @@ def compile_problem(name: str, kernel: Any, arguments: tuple[object, ...]) -> st
 
 
 def _line(text: str, kernel: Any) -> str:
-    """`, line 34`: where in the file of the function; without Numba's word, where it begins."""
+    """`, line 34`: the line in the function's file that Numba names; else the function's first line."""
     file = re.escape(kernel.py_func.__code__.co_filename.replace("\\", "/").rpartition("/")[2])
     found = re.search(rf'File "(?:[^"]*[/\\])?{file}", line (\d+)', text)
     return f", line {found[1] if found else kernel.py_func.__code__.co_firstlineno}"
 
 
 def essence(text: str) -> str:
-    """The line of a message of Numba's that says what is wrong."""
+    """The line of Numba's message that says what is wrong."""
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith(NOISE)]
     first = lines[0] if lines else ""

@@ -1,7 +1,7 @@
-"""Othello: stones enclosed in a line change sides; more stones at the end wins.
+"""Othello: stones enclosed in a line change colour; the player with more stones at the end wins.
 
       a b c d e f g h      An action is a cell, counted from the top row; the one after the last cell is
-    1 . . . . . . . .      the pass, legal only without another move while the opponent has one.
+    1 . . . . . . . .      the pass, legal only if there is no other move and the opponent has one.
     2 . . . . . . . .
     3 . . . . . . . .      state: size (the header); the cells from the top row (0 empty,
     4 . . . O X . . .      1 first player's, black X; 2 second player's, white O); then
@@ -10,7 +10,7 @@
     7 . . . . . . . .         -1 player to move
     8 . . . . . . . .
 
-The rules work on bitboards, one uint64 for each player, eight bits a row; a smaller board is the top
+The rules work on bitboards, one uint64 for each player, eight bits per row; a smaller board is the top
 left corner of this one:
 
      0  1  2  3  4  5  6  7       -9 -8 -7
@@ -36,7 +36,7 @@ NONE, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 COLUMN_A = np.uint64(0x0101010101010101)
 COLUMNS_B_TO_G = np.uint64(0x7E7E7E7E7E7E7E7E)
 
-# A shift, and where stones can lie that are enclosed along it: not on the columns where rows wrap round.
+# A shift, and where stones can be enclosed along it: not in the columns where rows wrap around.
 DIRECTIONS = (
     (np.uint64(1), COLUMNS_B_TO_G),
     (np.uint64(7), COLUMNS_B_TO_G),
@@ -53,9 +53,9 @@ def whole_board(size: int) -> np.uint64:
 
 @njit(cache=True, forceinline=True)
 def count(bits: np.uint64) -> int:
-    """How many bits are set."""
+    """The number of bits that are set."""
     number = 0
-    while bits != NONE:  # LLVM makes one instruction of this loop
+    while bits != NONE:  # LLVM compiles this loop to one instruction
         bits &= bits - ONE
         number += 1
     return number
@@ -80,7 +80,7 @@ def write_board(mine: np.uint64, theirs: np.uint64, state: State) -> None:
     """Fills in the cells; `mine` are the stones of the player to move."""
     size, me = state[0], state[TO_MOVE]
     for row in range(size):
-        for col in range(size):  # an index counted up beside the loops would take 81 ns, this takes 35
+        for col in range(size):  # 35 ns; 81 ns with a separate index that is incremented
             bit = ONE << np.uint64(8 * row + col)
             state[HEADER + row * size + col] = me if mine & bit else 3 - me if theirs & bit else 0
 
@@ -103,7 +103,7 @@ def runs(stones: np.uint64, through: np.uint64, shift: np.uint64) -> tuple[np.ui
 
 @njit(cache=True, forceinline=True)
 def find_moves(mine: np.uint64, theirs: np.uint64, board: np.uint64) -> np.uint64:
-    """The cells where the owner of `mine` may play: empty ones at the end of a run of `theirs`."""
+    """The cells where the owner of `mine` may play: empty cells at the end of a run of `theirs`."""
     ends = NONE
     for shift, inside in DIRECTIONS:
         up, down = runs(mine, theirs & inside, shift)
@@ -124,7 +124,7 @@ def find_turned(stone: np.uint64, mine: np.uint64, theirs: np.uint64) -> np.uint
 
 @njit(cache=True, forceinline=True)
 def find_result(mine: np.uint64, theirs: np.uint64, me: int, board: np.uint64) -> int:
-    """0 while either side has a move, then the player with more stones, or a draw."""
+    """The result: 0 while either side has a move, then the player with more stones, or a draw."""
     if find_moves(mine, theirs, board) or find_moves(theirs, mine, board):
         return 0
     lead = count(mine) - count(theirs)
@@ -138,7 +138,7 @@ def start(state: State) -> None:
     for i in range(HEADER, state.size):
         state[i] = 0
     size = state[0]
-    upper = HEADER + (size // 2 - 1) * size + size // 2 - 1  # d4 on the board of eight
+    upper = HEADER + (size // 2 - 1) * size + size // 2 - 1  # d4 on the 8×8 board
     lower = upper + size
     state[upper], state[upper + 1] = 2, 1
     state[lower], state[lower + 1] = 1, 2

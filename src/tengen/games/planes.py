@@ -1,4 +1,4 @@
-"""The planes every game of stones has; each game adds where the last move was, and planes of its own."""
+"""The planes that all games with stones share; each game adds its last move and its own planes."""
 
 import numpy as np
 from numba import njit
@@ -11,7 +11,7 @@ STONE_PLANES = (MINE, THEIRS, LAST_MOVE, FIRST_TO_MOVE)
 
 @njit(cache=True, forceinline=True)
 def stone_planes(state: State, header: int, out: Planes) -> None:
-    """Those of STONE_PLANES; that of the last move is zeros, the game adds it."""
+    """Writes the planes of STONE_PLANES. The last-move plane stays zero: the game fills it in."""
     rows, cols, me = out.shape[1], out.shape[2], state[TO_MOVE]
     first_to_move = np.float32(1.0 if me == 1 else 0.0)
     for row in range(rows):

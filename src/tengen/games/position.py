@@ -1,4 +1,4 @@
-"""Position: a game in progress, for people and for the edges of the system.
+"""Position: a game in progress, for users and for the outer layers of the system.
 
     >>> Position.start("gomoku15").play("h8").play("h9").to_move
     1
@@ -21,7 +21,7 @@ from tengen.games.game import LAST_ACTION, TO_MOVE, Game, State
 
 @dataclass(frozen=True)
 class Outcome:
-    """Ended, and who won: two separate answers."""
+    """Is the game over, and who won: two separate answers."""
 
     is_over: bool
     winner: int | None  # 1, 2, or None for a draw and while the game goes on
@@ -51,7 +51,7 @@ class Position:
 
     def __init__(self, game: Game, state: State, parent: "Position | None" = None) -> None:
         self.game = game
-        self._state = state  # Numba would compile every kernel anew for a read-only array
+        self._state = state  # Numba would compile every kernel again for a read-only array
         self._parent = parent
 
     @classmethod
@@ -62,7 +62,7 @@ class Position:
 
     @classmethod
     def from_moves(cls, game: Game | str, moves: str | Iterable[str | int]) -> "Position":
-        """The position after some moves; "4435" and "h8h9i8" are taken apart."""
+        """The position after some moves; "4435" and "h8h9i8" are split into moves."""
         position = cls.start(game)
         for move in position.game.moves.split(moves) if isinstance(moves, str) else moves:
             position = position.play(move)
@@ -70,7 +70,7 @@ class Position:
 
     @classmethod
     def from_integer(cls, game: Game | str, number: int) -> "Position":
-        """The position that .integer gave this number; the moves that led there are not known."""
+        """The position whose .integer is this number; the moves that led there are not known."""
         rules = games.find(game) if isinstance(game, str) else game
         return cls(rules, rules.from_integer(number))
 
@@ -98,14 +98,14 @@ class Position:
         return self._parent
 
     def parse(self, move: str) -> int:
-        """The action a text means."""
+        """The action that a move's text means."""
         try:
             return self.game.moves.action(move)
         except UserError as error:
             raise UserError(f"{self._illegal(move)}: {error}") from None
 
     def why_illegal(self, action: int) -> str:
-        """In words, why the player to move may not play this action."""
+        """Why the player to move may not play this action, in words."""
         reason = self.game.why_illegal(self._state, action) if self.game.why_illegal else None
         if reason:
             return reason
@@ -119,7 +119,7 @@ class Position:
         return f"the rules do not allow it; legal moves{where} are {' '.join(names[:8])}{more}"
 
     def _moves_like(self, action: int) -> tuple[str, list[str]]:
-        """The legal moves that begin on the same cell, and " from b2"; or else all of them."""
+        """The legal moves that begin on the same cell, and " from b2"; if there are none, all legal moves."""
         moves = self.game.moves
         if isinstance(moves, BoardMoves) and (start := moves.touched(action)[:1]):
             like = [legal for legal in self.legal_actions if moves.touched(legal)[:1] == start]

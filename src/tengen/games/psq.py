@@ -3,15 +3,15 @@
     Piskvorky 15x15, 11:11, 0      width x height, the players' levels, who starts: 0 or 1
     8,8,0                          x,y,milliseconds: from 1 at the left, from 1 at the top
     9,8,1532
-    Ann                            the players; missing in games saved by hand
+    Ann                            the players; missing in games that a person saved
     Bob
     -1                             why the game ended
     1,gomoku15                     the referee's: the winner (0 a draw) and the tournament
 
-The rule of the game is not in the file; a tournament's name may tell, else it is freestyle. We write the
-referee's form with our name for the game as the tournament, then lines such as `date: 2026-09-10`, at
-which piskvork does not look. Sources: openPsq and savePsq in piskvork's game.cpp, extend_pos and end in
-GomocupJudge's server.py.
+The rule of the game is not in the file. The tournament's name may contain it; if not, we assume freestyle.
+We write the referee's format with our name for the game as the tournament, then lines such as
+`date: 2026-09-10`, which piskvork ignores. Sources: openPsq and savePsq in piskvork's game.cpp, extend_pos
+and end in GomocupJudge's server.py.
 """
 
 import re
@@ -77,7 +77,7 @@ def parse(text: str, game: str | None = None) -> tuple[Position, Facts]:
 
     facts = {key.strip(): value for key, _, value in (line.partition(":") for line in lines[rest + 1 :])}
     facts["first"], facts["second"] = players[::-1] if second_starts else players
-    # The referee's winner is an engine, not a colour: where the board does not tell, we do not know.
+    # The referee's winner is an engine, not a colour: if the board does not show it, we do not know.
     facts["result"] = {code: result for result, code in WINNERS.items()}.get(winner, "") if is_ours else ""
     return position, Facts.from_dict(facts)
 
@@ -97,7 +97,7 @@ def _players(lines: list[str], end: int) -> tuple[tuple[str, str], int]:
     """The players and the place of the line with the winner, given where the moves end.
 
     After the moves come [code], [player, player] or [player, player, code]. Anything else is most likely
-    a broken move, and the moves behind it must not be lost.
+    a broken move, and the moves after it must not be lost.
     """
     tail = lines[end : end + 3]
     codes = [CODE.fullmatch(line) is not None for line in tail]

@@ -1,4 +1,4 @@
-"""Random games for the contract: the positions they meet, and what whole games say about the rules."""
+"""Random games for the contract: the positions they reach, and what whole games show about the rules."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -7,20 +7,20 @@ import numpy as np
 
 from tengen.games.game import TO_MOVE, Game, State
 
-MAX_PLIES = 1000  # of a game: with more, neither a search nor a person gets to its end
-FEW = 0.2  # of the decided games: if the player who moved last won no more, the sign of outcome looks wrong
+MAX_PLIES = 1000  # per game: neither a search nor a person reaches the end of a longer one
+FEW = 0.2  # of the decided games: if the last mover won no more than this, outcome's sign looks wrong
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A position met in a random game."""
+    """A position from a random game."""
 
     state: State
     actions: tuple[int, ...]  # that led to it
 
 
 def sample_positions(game: Game, num_positions: int, seed: int) -> tuple[list[Sample], str | None]:
-    """Positions from random games, first to last ply, ends included; and what is wrong."""
+    """Positions from random games, from the first ply to the end; and a problem, if there is one."""
     random = np.random.default_rng(seed)
     samples: list[Sample] = []
     if game.outcome(game.new_state())[0]:
@@ -44,7 +44,7 @@ def sample_positions(game: Game, num_positions: int, seed: int) -> tuple[list[Sa
 
 
 def ends_when_shuffled(game: Game, seed: int) -> str | None:
-    """Two players who go to and fro, each back to where its pieces have stood, cannot go on for ever."""
+    """A problem if two players who move back and forth, to where their pieces were before, never finish."""
     random = np.random.default_rng(seed)
     state, seen = game.new_state(), set[tuple[int, bytes]]()
     for _ in range(MAX_PLIES):
@@ -93,7 +93,7 @@ def after(game: Game, actions: tuple[int, ...]) -> str:
 
 
 def _pieces(game: Game, state: State, player: int) -> tuple[int, bytes]:
-    """Where the pieces of a player stand."""
+    """Where the pieces of a player are."""
     return player, (state[game.cells] == player).tobytes()
 
 

@@ -1,7 +1,7 @@
 """Random numbers for kernels: one uint64 of state in an array, passed in and advanced in place.
 
-SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): 1 ns a number, any seed is a good seed, and the whole
-state fits in one cell, so that each tree or shard carries its own.
+SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): 1 ns per number, any seed is a good seed, and the whole
+state fits in one array entry, so that each tree or shard has its own.
 """
 
 import numpy as np

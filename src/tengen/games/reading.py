@@ -21,7 +21,7 @@ RULES = {
 
 @contextmanager
 def at_line(number: int) -> Iterator[None]:
-    """Gives the errors inside a line number."""
+    """Adds a line number to the errors raised inside."""
     try:
         yield
     except ValueError as error:
@@ -29,7 +29,7 @@ def at_line(number: int) -> Iterator[None]:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text, whichever of \\n, \\r\\n and \\r ends them."""
+    """The lines of a text, which may end with \\n, \\r\\n or \\r."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
@@ -40,7 +40,7 @@ def shown(text: str) -> str:
 
 
 def play(position: Position, move: str, player: int | None = None) -> Position:
-    """The position after a move of a file; a forced pass that the file leaves out is put in."""
+    """The position after a move of a file; adds a forced pass that the file leaves out."""
     if move != "pass" and position.legal_mask.sum() == 1 and position.legal_moves == ["pass"]:
         position = position.play("pass")
     if player not in (None, position.to_move) and not position.is_over:
@@ -56,7 +56,7 @@ def rule_named(text: str) -> str | None:
 
 
 def five_in_a_row(rows: int, cols: int, rule: str) -> str:
-    """Our name for the game: `renju15`, or `mnk:rows=7,cols=9,k=5,rule=renju` if it has none of its own."""
+    """Our name for the game: `renju15`, or `mnk:rows=7,cols=9,k=5,rule=renju` if it has no name."""
     header = (rows, cols, 5, mnk.RULES.index(rule))
     for name in games.names():
         game = games.find(name)

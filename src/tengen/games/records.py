@@ -6,13 +6,13 @@
 
 A Record is an immutable game from its start: the main line and the facts. Variations (variations.py) are a
 game with variations, comments and perhaps a first position set up by hand. SGF keeps all of it, psq and text
-keep only the line that was played. Both come from the same readers and go to the same writers:
+keep only the line that was played. Both use the same readers and writers:
 
     variations, note = read_variations("game.sgf")     # the note says what could not be kept
     note = write_variations(variations, "game.txt")    # "left out: 2 variations; .sgf keeps all of it"
 
-Files of other programs are read too: the first game of a file. `game=` says which game it is where the file
-does not. Whatever is wrong with a file is a UserError with the line:
+We also read files of other programs: the first game of a file. `game=` says which game it is if the file
+does not. Anything wrong with a file is a UserError with the line:
 
     game.sgf line 3: illegal move 'h8' in gomoku15: there is a stone already
 """
@@ -43,7 +43,7 @@ class Record:
     game: str  # name or spec
     moves: tuple[str, ...] = ()
     players: tuple[str, str] = ("", "")  # first, second
-    result: str = ""  # one of RESULTS; left out, it is what the board says
+    result: str = ""  # one of RESULTS; if empty, taken from the board
     date: str = ""  # 2026-09-10
     comment: str = ""  # one line, like the names: white space becomes one space
 
@@ -68,14 +68,14 @@ class Record:
         date: str = "",
         comment: str = "",
     ) -> "Record":
-        """The record of a game that has come this far."""
+        """The record of the game that led to a position."""
         record = cls(position.game.name, tuple(position.moves), players, result, date, comment)
         if record.position() != position:
             raise UserError("a record needs every move from the start; this position was set up by hand")
         return record
 
     def position(self) -> Position:
-        """Where the game stands after the last move."""
+        """The position after the last move."""
         return Position.from_moves(self.game, self.moves)
 
     @property
@@ -91,18 +91,18 @@ class Record:
 
 
 def write(record: Record, path: Path | str) -> None:
-    """Writes a file; its ending chooses the form: .sgf, .psq, anything else is text."""
+    """Writes a file; its extension chooses the format: .sgf, .psq, anything else is text."""
     write_variations(record.variations(), path)
 
 
 def read(path: Path | str, game: str | None = None) -> Record:
-    """Reads the main line of a file; its ending says the form. `game` is for files that do not say theirs."""
+    """Reads the main line of a file; its extension says the format. `game`: for files that do not name it."""
     readers = {".sgf": from_sgf, ".psq": from_psq}
     return _read(path, game, lambda text, form: readers.get(form, from_text)(text, game))
 
 
 def write_variations(variations: Variations, path: Path | str, end: int | None = None) -> str:
-    """Writes a file like `write`, and returns a note of what that form cannot keep, empty if nothing.
+    """Writes a file like `write`; returns a note of what that format cannot keep, or an empty text.
 
     `end` is the last node of the game for psq and text; without it, the end of the main line."""
     text, note = render_variations(variations, Path(path).suffix, end)
@@ -116,7 +116,7 @@ def read_variations(path: Path | str, game: str | None = None) -> tuple[Variatio
 
 
 def render_variations(variations: Variations, form: str, end: int | None = None) -> tuple[str, str]:
-    """The text of a file in a form (".sgf", ".psq", ".txt"), and a note: what write_variations writes."""
+    """The text and the note of write_variations, for a format (".sgf", ".psq", ".txt")."""
     if form.lower() == ".sgf":
         return sgf.render(variations), ""
     end = variations.main_line()[-1].id if end is None else end
@@ -126,11 +126,11 @@ def render_variations(variations: Variations, form: str, end: int | None = None)
 
 
 def parse_variations(data: bytes, form: str, game: str | None = None) -> tuple[Variations, str]:
-    """What read_variations makes of a file with this content."""
+    """The variations and the note that read_variations returns for a file with this content."""
     return _parse(_decode(data), form.lower(), game)
 
 
-# Records as text of a form.
+# Records as text in one format.
 
 
 def to_sgf(record: Record) -> str:
@@ -173,7 +173,7 @@ def _parse(text: str, form: str, game: str | None) -> tuple[Variations, str]:
 
 
 def _record(variations: Variations, end: int | None = None) -> Record:
-    """The game up to a node, or the main line. A finished board says who won: some files are wrong."""
+    """The game up to a node, or the main line. A finished board decides who won: some files are wrong."""
     end = variations.main_line()[-1].id if end is None else end
     position, facts = variations[end].position, variations.facts
     result = "" if position.is_over else facts.result
@@ -181,7 +181,7 @@ def _record(variations: Variations, end: int | None = None) -> Record:
 
 
 def _left_out(variations: Variations, end: int) -> str:
-    """What of a game is lost in a form that keeps one line of moves only."""
+    """What is lost of a game in a format that keeps only one line of moves."""
     kept = {node.id for node in variations.path(end)}
     num_variations = sum(node.id not in kept and node.parent in kept for node in variations)
     num_comments = sum(bool(node.comment) for node in variations)
@@ -199,7 +199,7 @@ Read = TypeVar("Read")
 
 
 def _read(path: Path | str, game: str | None, parse: Callable[[str, str], Read]) -> Read:
-    """Reads a file and gives errors its name."""
+    """Reads a file and adds its name to errors."""
     file = Path(path)
     if game is not None:
         games.find(game)  # a mistake here is not the file's
@@ -212,7 +212,7 @@ def _read(path: Path | str, game: str | None, parse: Callable[[str, str], Read])
 
 
 def _decode(data: bytes) -> str:
-    """UTF-8, or the encoding that an SGF names in CA, or Latin-1, in which everything is text."""
+    """The text, decoded as UTF-8, else as the encoding in an SGF's CA, else as Latin-1, which never fails."""
     named = re.search(rb"(?i)CA\[\s*((?:gb|big5|shift|euc|koi8|windows|iso)[a-z0-9_-]*)\s*\]", data)
     for encoding in ("utf-8-sig", named[1].decode() if named else "latin-1"):
         try:

@@ -1,9 +1,9 @@
 """Plays a game uncompiled before anything is compiled: `tengen check` begins with it.
 
-Compiled code does not look whether an index is inside its array, and a mistake there reads rubbish or kills
-the process. So a child process, in which Numba compiles nothing, plays random games with arrays that do look.
+Compiled code does not check whether an index is inside its array, and a mistake there reads garbage or kills
+the process. So a child process, in which Numba compiles nothing, plays random games with arrays that check.
 It finds names that do not exist, indices outside, inputs that are changed and answers of the wrong type, and
-says in which function, on which line and after which moves. Whatever happens there, the caller goes on.
+says in which function, on which line and after which moves. If the child crashes, the caller goes on.
 """
 
 import ast
@@ -30,14 +30,14 @@ from tengen.games.game import Game
 from tengen.games.random_games import MAX_PLIES, after
 from tengen.games.randomness import new_random
 
-SECONDS = 5.0  # after which no new game is begun
-PATIENCE = 30.0  # seconds more, after which a function does not come to an end
+SECONDS = 5.0  # after this, no new game is started
+PATIENCE = 30.0  # seconds more; after this we say that a function does not end
 
 NOTE = "note"  # the file in which the child keeps what it is doing
 
 
 def rehearse(name: str, num_positions: int, seed: int, patience: float = PATIENCE) -> tuple[int, str | None]:
-    """How many positions a child process met in random games, and what went wrong first."""
+    """The number of positions that a child process reached in random games, and the first problem."""
     with tempfile.TemporaryDirectory() as folder:
         note = Path(folder, NOTE)
         note.touch()
@@ -55,7 +55,7 @@ def rehearse(name: str, num_positions: int, seed: int, patience: float = PATIENC
         return int(answer["positions"]), answer["problem"]
     function, _, actions = doing.partition(" ")
     played = tuple(int(action) for action in actions.split())
-    # faulthandler: the innermost frame first, those of the guarded arrays among them
+    # faulthandler: the innermost frame first, including frames of the guarded arrays
     frames = re.findall(r'File "(.+)", line (\d+) in', child.stderr)
     line = next((f", line {number}" for file, number in frames if file != __file__), "")
     how = _end_of(child.returncode, child.stderr)
@@ -63,7 +63,7 @@ def rehearse(name: str, num_positions: int, seed: int, patience: float = PATIENC
 
 
 def _end_of(code: int, stderr: str) -> str:
-    """How a child ended that has not answered."""
+    """How a child that gave no answer ended."""
     if "Timeout" in stderr:
         return "does not come to an end"
     if code < 0:
@@ -80,7 +80,7 @@ class BrokenRuleError(Exception):
 
 class Guarded(np.ndarray[Any, Any]):
     """An array as the rules get it. It refuses a negative index that was computed: that is a cell off the
-    board, which would silently be another entry. A negative number that is written is meant: state[-1]."""
+    board, which would silently be another entry. A negative number in the source is intended: state[-1]."""
 
     def __getitem__(self, index: Any) -> Any:
         self._check(index, sys._getframe(1))
@@ -94,7 +94,7 @@ class Guarded(np.ndarray[Any, Any]):
         super().__setitem__(index, value)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """What is computed from it is an array like any other."""
+        """The results of computations with it are ordinary arrays."""
         return np.asarray(array)[()]
 
     def _check(self, index: Any, frame: FrameType) -> None:
@@ -107,7 +107,7 @@ MEANT: dict[tuple[Any, int], bool] = {}  # by code and instruction
 
 
 def is_meant(frame: FrameType) -> bool:
-    """Does the index that is being used contain a negative number, or no variable at all?"""
+    """Does the source of the current index contain a negative number, or no variable at all?"""
     key = frame.f_code, frame.f_lasti
     if key not in MEANT:
         MEANT[key] = _is_meant(frame)
@@ -117,7 +117,7 @@ def is_meant(frame: FrameType) -> bool:
 def _is_meant(frame: FrameType) -> bool:
     line, end_line, start, end = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     if line is None or line != end_line or start is None or end is None:
-        return True  # cannot tell
+        return True  # not known
     source = linecache.getline(frame.f_code.co_filename, line).encode()[start:end].decode()
     try:
         node = ast.parse(source.strip(), mode="eval").body
@@ -181,7 +181,7 @@ class Rehearsal:
         try:
             with np.errstate(over="ignore"):  # bit tricks wrap around, compiled or not
                 return function(*arguments)
-        except Exception as error:  # noqa: BLE001 (the rules are the user's: whatever they raise is a finding)
+        except Exception as error:  # noqa: BLE001 (any error in the user's rules is a finding)
             self.fail(name, self._explain(name, error), error)
 
     def fail(self, name: str, what: str, error: Exception | None = None) -> Any:

@@ -42,7 +42,7 @@ WHY = {
 
 UNDECIDED = 5
 
-# A frame of `judge`: the point, what its cell held, all threes there, those asked about, those found real.
+# A frame of `judge`: the point, what its cell held, the bits of its threes, the bit asked about, real threes.
 POINT, BEFORE, THREES, ASKED, REAL = range(5)
 
 FIVE_BIT, OVERLINE_BIT = 1 << 8, 1 << 9
@@ -55,9 +55,9 @@ EDGE = 5  # empty rows around it
 def describe_all_lines() -> npt.NDArray[np.uint16]:
     """LINES: an entry for each of the 243 · 243 lines, from what is known of their two sides.
 
-    With NumPy, 3 ms: compiling a loop would take a second, whatever game is played.
+    With NumPy, 3 ms. Compiling a loop would take a second, in every game.
     """
-    cells = np.full((243, 7), WHITE, np.int8)  # [code, distance - 1], what is beyond five cells is not empty
+    cells = np.full((243, 7), WHITE, np.int8)  # [code, distance - 1], beyond five cells nothing is empty
     cells[:, :5] = np.arange(243)[:, None] // 3 ** np.arange(5) % 3
     run, is_open = describe_side(cells)
     length = 1 + run[:, None] + run
@@ -71,7 +71,7 @@ def describe_all_lines() -> npt.NDArray[np.uint16]:
         completes = (run[:, None] + run_then == 4) & is_empty
         fours += completes
         fours += completes.T
-        # 2. a straight four: both ends empty, and no black stone behind them that would make a six of it
+        # 2. a straight four: both ends empty, and no black stone beyond them that would make it a six
         can = is_empty & (run_then >= distance) & is_open_then
         makes = (run[:, None] + run_then == 3) & is_open[:, None] & can
         if distance <= 3:
@@ -85,7 +85,7 @@ def describe_all_lines() -> npt.NDArray[np.uint16]:
 
 
 def describe_side(cells: npt.NDArray[np.int8]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """For each side: how many black stones begin it; is the next cell empty, and that after it not black?"""
+    """For each side: how many black stones begin it; is the next cell empty, and the one after not black?"""
     run = np.logical_and.accumulate(cells[:, :5] == BLACK, axis=1).sum(axis=1)
     each = np.arange(len(cells))
     return run, (cells[each, run] == EMPTY) & (cells[each, run + 1] != BLACK)
@@ -117,11 +117,12 @@ def line_through(state: "State", point: int, step: int, room_behind: int, room_a
 
 @njit(cache=True)
 def look(state: "State", point: int) -> int:
-    """Black's move at an empty point, judged without asking whether its threes are real.
+    """What black's move at an empty point is, judged without asking whether its threes are real.
 
-    If that is the question: UNDECIDED, and above its three bits those of the threes, six a line.
+    If that question decides: UNDECIDED in the low three bits, and above them the bits of the threes, six per
+    line.
     """
-    # All of one width: Numba compiles what is called with them once.
+    # All int64: so Numba compiles the functions called with them once.
     one: int = np.int64(1)  # type: ignore[assignment]
     rows: int = np.int64(state[0])  # type: ignore[assignment]
     cols: int = np.int64(state[1])  # type: ignore[assignment]
@@ -157,7 +158,7 @@ def look(state: "State", point: int) -> int:
 def judge(state: "State", point: int) -> int:
     """What black's move at an empty point is: LEGAL, FIVE, OVERLINE, DOUBLE_FOUR or DOUBLE_THREE.
 
-    Puts stones on the board while it thinks, and takes them off again. The recursion (is the point
+    Puts stones on the board while it works, and removes them again. The recursion (is the point
     that would make the straight four itself legal?) is a stack of frames, one stone each.
     """
     cols = np.int64(state[1])
@@ -204,12 +205,12 @@ def judge(state: "State", point: int) -> int:
 
 @njit(cache=True, forceinline=True)
 def along(board: Rows, row: int, steps: int, down: int, right: int) -> np.uint32:
-    """The cells so many steps away in a direction, each brought to the bit of the cell it is seen from.
+    """The cells `steps` away in a direction, each shifted to the bit of the cell it is seen from.
 
-    Compiled once for every literal `steps`: with variables marking takes 1.28 × as long.
+    Compiled once for every literal `steps`: with a variable, marking takes 1.28 × as long.
     """
     away = steps * right
-    cells: np.uint32 = board[np.uint64(row + steps * down)]  # unsigned: no check for being negative
+    cells: np.uint32 = board[np.uint64(row + steps * down)]  # unsigned: no check for negative indices
     return cells >> np.uint32(max(away, 0)) << np.uint32(max(-away, 0))
 
 
@@ -217,8 +218,8 @@ def along(board: Rows, row: int, steps: int, down: int, right: int) -> np.uint32
 def mark_forbidden(state: "State") -> None:
     """Marks the empty cells of a state as FORBIDDEN or EMPTY.
 
-    First every cell at once, a row in a machine word, a bit per cell: where might something forbidden arise?
-    Never too few points, sometimes too many. Then `judge` decides about those, 3 or 4 with 40 stones.
+    First all cells at once, a machine word per row, a bit per cell: which points might be forbidden?
+    Never too few points, sometimes too many. Then `judge` decides about each: 3 or 4 points with 40 stones.
     """
     rows, cols = int(state[0]), int(state[1])
     # 1. the board as bits, with empty rows around it, so that lines may run off its edge
@@ -270,7 +271,7 @@ def mark_forbidden(state: "State") -> None:
                 found = along(fours_at, row, steps, down, right)
                 twice |= once & found
                 once |= found
-            # Beside five in a row: no game goes on from there, but a board can be set up so.
+            # Beside five in a row: the game is over then, but such a board can be set up by hand.
             twice |= along(fives_at, row, 1, down, right) | along(fives_at, row, -5, down, right)
             four[row], fours[row] = once, twice
 

@@ -4,13 +4,13 @@ r"""SGF, for five in a row (GM[4], all of the m,n,k family) and Othello (GM[2]).
      ;B[hh];W[ig]C[a comment]    a property is capital letters and one or more values in brackets
      (;B[gg])(;B[ii]))           variations: the first one continues the main line
 
-The standard says no more about these two games. In five in a row everybody writes `hh` as in Go: letters
-for the column and the row, from the top left. In Othello Edax, Cassio and OthelloTk write `f5`, begin with
+The standard says no more about these two games. In five in a row all programs write `hh` as in Go: letters
+for the column and the row, from the top left. In Othello, Edax, Cassio and OthelloTk write `f5`, begin with
 the four stones (AB, AW) and write a pass as `[PA]`, as `[@@@@]`, or not at all; ours is `[]`. We put our
 name for the game into a property of our own, TENGEN[gomoku15].
 
 A position set up by hand is AB, AW and PL (who is to move) before the first move. Evaluations are V (for
-black, the first player), judgements TE, DO and BM. All other properties of foreign files are ignored.
+black, the first player), judgements TE, DO and BM. We ignore all other properties.
 """
 
 import re
@@ -45,7 +45,7 @@ NODES_PER_LINE = 10
 def render(variations: Variations) -> str:
     """A game with its variations, comments and facts as a file."""
     pieces = ["("]
-    todo: list[int | str] = [variations.root]  # a node: all from there on; a text: itself
+    todo: list[int | str] = [variations.root]  # a node: it and all that follows; a text: itself
     while todo:
         item = todo.pop()
         if isinstance(item, str):
@@ -76,7 +76,7 @@ def parse(text: str, game: str | None = None) -> tuple[Variations, str]:
 
 
 def parse_main_line(text: str, game: str | None = None) -> Variations:
-    """The main line of the first game of a file, for readers who need a game from its start."""
+    """The main line of the first game of a file, for callers that need a game from its start."""
     nodes = [node for node in parse_nodes(text) if node.is_main]
     properties = _main_line(nodes)
     rules = _game(_first(properties), game)
@@ -131,12 +131,12 @@ def _render_root(variations: Variations) -> str:
         points = [_point(game, cell) for cell, stone in stones.items() if stone == player]
         text += written(name, *points) if points else ""
     if is_set_up and not stones and _stones(Position.start(game)):
-        text += written("AE", _point(game, 0))  # an empty board must be said in Othello
+        text += written("AE", _point(game, 0))  # in Othello an empty board must be stated
     return text + (written("PL", "BW"[start.to_move - 1]) if is_set_up else "")
 
 
 def _check_can_set_up(start: Position) -> None:
-    """UserError if stones and the player to move are not all there is to a position."""
+    """UserError if the stones and the player to move do not describe the whole position."""
     stones = _stones(start)
     cells = [stones.get(cell, 0) for cell in range(start.game.rows * start.game.cols)]
     again = Position.from_cells(start.game, cells, start.to_move)
@@ -145,7 +145,7 @@ def _check_can_set_up(start: Position) -> None:
 
 
 def _point(game: Game, action: int) -> str:
-    """A move as it is written."""
+    """A move as SGF writes it."""
     if game.play is othello.play:
         return game.moves.name(action).replace("pass", "")
     return LETTERS[action % game.cols] + LETTERS[action // game.cols]
@@ -264,7 +264,7 @@ def _before_moves(properties: list[Property]) -> list[Property]:
 
 
 def _turn_without_pl(stones: dict[int, int], main_line: list[Property]) -> int:
-    """Who is to move where PL does not say: who moves first, else black unless it has more stones."""
+    """The player to move if there is no PL: the one who moves first, else black unless it has more stones."""
     for found in main_line:
         if found.is_move:
             return found.player
@@ -293,7 +293,7 @@ def _cells(game: Game, value: str) -> list[int]:
 
 
 def _check_no_set_up(game: Game, properties: list[Property]) -> None:
-    """Stones may be set up if they are those of the first position."""
+    """UserError if stones are set up that are not those of the first position."""
     set_up = [found for found in properties if found.name in ("AB", "AW", "AE")]
     stones: dict[str, int] = {}
     for found in set_up:
@@ -314,7 +314,7 @@ def _stones(position: Position) -> dict[int, int]:
 
 
 def _play(nodes: list[SyntaxNode], variations: Variations) -> tuple[Variations, str]:
-    """Plays every node of a file, and says what had to be left out; the end of the main line is current."""
+    """All nodes of a file, played, and a note of what was left out; the end of the main line is current."""
     left_out: list[str] = []
     places: dict[int, int] = {}  # where in the variations each node of the file has led
     num_head = len(_head(nodes))
@@ -341,7 +341,7 @@ def _play(nodes: list[SyntaxNode], variations: Variations) -> tuple[Variations, 
 
 
 def _obey(variations: Variations, place: int, found: Property, *, is_head: bool) -> int:
-    """Plays the move of a property, if it is one. The node that this leads to."""
+    """The node after a property: plays its move, if it has one."""
     position = variations[place].position
     if found.is_move:
         if len(found.values) > 1:
@@ -359,7 +359,7 @@ def _obey(variations: Variations, place: int, found: Property, *, is_head: bool)
 
 
 def _annotate(variations: Variations, place: int, found: Property) -> None:
-    """Notes a comment, an evaluation or a judgement. What makes no sense to us is ignored, like all else."""
+    """Stores a comment, an evaluation or a judgement. Ignores everything else, and values it cannot read."""
     value = found.values[0]
     if found.name == "C" and value:
         before = variations[place].comment

@@ -1,6 +1,6 @@
-r"""The syntax of SGF: a text into nodes with their properties, and a property into text.
+r"""The syntax of SGF: turns a text into nodes with their properties, and a property into text.
 
-Within a value a backslash makes the next character ordinary (`\]`, `\\`), and a line break after it vanishes.
+Within a value a backslash escapes the next character (`\]`, `\\`), and removes a line break after it.
 """
 
 import re
@@ -82,7 +82,7 @@ def parse_nodes(text: str) -> list[SyntaxNode]:
 
 
 def written(name: str, *values: str) -> str:
-    """A property as it is written."""
+    """A property as SGF text."""
     return name + "".join("[" + re.sub(r"([\]\\])", r"\\\1", value) + "]" for value in values)
 
 

@@ -9,7 +9,7 @@ from tengen.errors import UserError
 
 @dataclass(frozen=True)
 class Spec:
-    """A spec taken apart."""
+    """A spec split into its parts."""
 
     name: str
     path: str | None = None
@@ -39,6 +39,6 @@ def parse_spec(text: str) -> Spec:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`, did you mean gomoku15?` for the nearest known word, or nothing."""
+    """`, did you mean gomoku15?` for the nearest known word, or an empty text."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f", did you mean {near[0]}?" if near else ""

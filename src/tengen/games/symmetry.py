@@ -33,22 +33,22 @@ class Symmetries:
         return len(self.cells)
 
     def for_moves(self, moves: Columns | BoardMoves) -> "Symmetries":
-        """The same of the board, for a game whose actions are not, or not only, cells."""
+        """The same symmetries, for a game whose actions are not, or not only, cells."""
         actions = [moves.turned(cells) for cells in self.cells]
-        if isinstance(moves, BoardMoves) and moves.with_pass:  # no symmetry moves it
+        if isinstance(moves, BoardMoves) and moves.with_pass:  # no symmetry moves the pass
             actions = [np.append(one, moves.num_moves) for one in actions]
         return Symmetries(self.cells, np.stack(actions).astype(np.int32))
 
 
 def square(size: int) -> Symmetries:
-    """The eight of a square board: four rotations, each with and without a mirror."""
+    """The eight symmetries of a square board: four rotations, each with and without a mirror."""
     board = np.arange(size * size).reshape(size, size)
     turned = [np.rot90(board, quarter) for quarter in range(4)]
     return _of_cells(turned + [np.fliplr(view) for view in turned])
 
 
 def rectangle(rows: int, cols: int) -> Symmetries:
-    """The four of a rectangle (eight if it is square): mirrors and the half turn."""
+    """The four symmetries of a rectangle (eight if it is square): mirrors and the half turn."""
     if rows == cols:
         return square(rows)
     board = np.arange(rows * cols).reshape(rows, cols)
@@ -56,19 +56,19 @@ def rectangle(rows: int, cols: int) -> Symmetries:
 
 
 def half_turn(rows: int, cols: int) -> Symmetries:
-    """The board and its half turn."""
+    """Two symmetries: the identity and the half turn."""
     board = np.arange(rows * cols).reshape(rows, cols)
     return _of_cells([board, np.rot90(board, 2)])
 
 
 def mirror(rows: int, cols: int) -> Symmetries:
-    """The board, and left and right exchanged."""
+    """Two symmetries: the identity, and left and right exchanged."""
     board = np.arange(rows * cols).reshape(rows, cols)
     return _of_cells([board, np.fliplr(board)])
 
 
 def identity(num_cells: int, num_actions: int) -> Symmetries:
-    """No symmetry but the board itself."""
+    """The identity only."""
     return Symmetries(
         np.arange(num_cells, dtype=np.int32)[None], np.arange(num_actions, dtype=np.int32)[None]
     )
@@ -84,6 +84,6 @@ def transform(game: "Game", state: "State", g: int) -> "State":
 
 
 def _of_cells(views: list[npt.NDArray[np.int64]]) -> Symmetries:
-    """For games whose actions are cells. A view shows, at each place, the cell that came there."""
+    """Symmetries for games whose actions are cells. A view has at each place the cell that moved there."""
     permutations = np.stack([np.argsort(view.ravel()) for view in views]).astype(np.int32)
     return Symmetries(permutations, permutations)

@@ -6,8 +6,8 @@
     ('', 'b2 a1 (c3) c1')
 
 The first child of every node continues the main line. One node is the current one. Nodes are immutable
-values; a change puts a new value in the place of the old one, under the same id. An id is never used again,
-so that a page in a browser can name a node. Nothing here recurses: variations may be nested deeply.
+values; a change replaces the old value by a new one, under the same id. An id is never used again, so that
+a page in a browser can name a node. Nothing here is recursive: variations may be nested deeply.
 """
 
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ class Variations:
             variations.play(action)
         return variations
 
-    # Looking.
+    # Reading.
 
     @property
     def node(self) -> Node:
@@ -108,36 +108,36 @@ class Variations:
         path = self.path(node_id)
         return all(parent.children[0] == node.id for parent, node in pairwise(path))
 
-    # Moving about.
+    # Moving to another node.
 
     def go_to(self, node_id: int) -> Node:
         self.current = self[node_id].id
         return self.node
 
     def back(self) -> Node:
-        """To the move before; stays at the start."""
+        """Goes to the move before; stays at the start."""
         return self.go_to(self.current if self.node.parent is None else self.node.parent)
 
     def forward(self) -> Node:
-        """To the next move of this line; stays at its end."""
+        """Goes to the next move of this line; stays at its end."""
         return self.go_to(self.node.children[0] if self.node.children else self.current)
 
     def first(self) -> Node:
-        """To the start."""
+        """Goes to the start."""
         return self.go_to(self.root)
 
     def last(self) -> Node:
-        """To the end of this line."""
+        """Goes to the end of this line."""
         return self.go_to(self.main_line(self.current)[-1].id)
 
     # Changing.
 
     def play(self, move: str | int) -> Node:
-        """Plays a move at the current node and goes there: to the child that has it, or a new variation."""
+        """The node after a move at the current node: an existing child or a new variation; goes there."""
         return self.go_to(self.add(self.current, move).id)
 
     def add(self, parent: int, move: str | int) -> Node:
-        """The child of a node after this move, a new one if there is none."""
+        """The child of a node after this move; created if there is none."""
         above = self[parent]
         position = above.position.play(move)
         for child in above.children:
@@ -150,7 +150,7 @@ class Variations:
         return node
 
     def delete(self, node_id: int) -> None:
-        """Removes a move and all that follows it. If the current node goes too, its parent is current."""
+        """Removes a move and all that follows it. If the current node is removed, the parent is current."""
         node = self[node_id]
         if node.parent is None:
             raise UserError("the start of a game cannot be deleted")
@@ -176,7 +176,7 @@ class Variations:
         self._nodes[node_id] = replace(self[node_id], comment=comment)
 
     def set_value(self, node_id: int, value: float | None) -> None:
-        """Notes what the position is worth for the first player."""
+        """Stores the value of the position for the first player."""
         if value is not None:
             if not -1 <= value <= 1:
                 raise UserError(f"a value is from -1 to 1, got {value}")
@@ -184,7 +184,7 @@ class Variations:
         self._nodes[node_id] = replace(self[node_id], value=value)
 
     def set_judgement(self, node_id: int, judgement: str) -> None:
-        """Notes how good the move was; empty takes it back."""
+        """Stores how good the move was; an empty text removes it."""
         if judgement and judgement not in JUDGEMENTS:
             raise UserError(f"a judgement is one of {', '.join(JUDGEMENTS)}, got '{judgement}'")
         if judgement and node_id == self.root:
@@ -192,11 +192,11 @@ class Variations:
         self._nodes[node_id] = replace(self[node_id], judgement=judgement)
 
     def to_text(self, marked: int | None = None) -> str:
-        """The moves, variations in parentheses behind the move they replace: `b2 a1 (c3) c1`.
+        """The moves, with variations in parentheses after the move they replace: `b2 a1 (c3) c1`.
 
         The move of the marked node is in brackets."""
         words: list[str] = []
-        todo: list[int | str] = [self.root]  # a node: what follows it; a text: itself
+        todo: list[int | str] = [self.root]  # a node: write what follows it; a text: write it as it is
         while todo:
             item = todo.pop()
             if isinstance(item, str):
@@ -216,16 +216,16 @@ class Variations:
             return NotImplemented
         return self.facts == other.facts and self._shape() == other._shape()
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # it is mutable
 
     def _shape(self) -> list[tuple[object, ...]]:
-        """Everything but the ids. Without them, the numbers of children tell where a node belongs."""
+        """Everything but the ids. The numbers of children define the tree without them."""
         start = self._nodes[self.root].position
         nodes = [(n.action, len(n.children), n.comment, n.value, n.judgement) for n in self]
         return [(start,), *nodes]
 
     def _below(self, node_id: int) -> Iterator[Node]:
-        """A node and all that follow it, a parent before its children, the first child first."""
+        """A node and all nodes below it, a parent before its children, the first child first."""
         todo = [node_id]
         while todo:
             node = self._nodes[todo.pop()]

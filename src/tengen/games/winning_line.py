@@ -11,7 +11,7 @@ from tengen.games.position import Position
 
 
 def winning_cells(position: Position) -> tuple[int, ...]:
-    """The numbers of the cells, in order; none if nobody has won, and in games without such cells."""
+    """The numbers of the cells, in order; empty if no player has won, and in games without such cells."""
     if position.winner is None:
         return ()
     if mnk.is_mnk(position.game) or position.game.play is connect4.play:
@@ -22,9 +22,9 @@ def winning_cells(position: Position) -> tuple[int, ...]:
 
 
 def _rows(position: Position, winner: int) -> tuple[int, ...]:
-    """Every run of the winner's stones that wins by itself: which runs do is left to the rules.
+    """The cells of every run of the winner's stones that wins by itself; the rules decide which runs do.
 
-    A run is judged alone on a board, with the stones at its two ends, which count in caro."""
+    A run is judged alone on a board, with the stones at its two ends, which matter in caro."""
     game = position.game
     cells = [int(cell) for cell in position.state[game.cells]]
     found: set[int] = set()
@@ -67,7 +67,7 @@ def _chain(position: Position, winner: int) -> tuple[int, ...]:
 
     came_from = {cell: cell for cell in sorted(stones) if along(cell) == 0}
     waiting = list(came_from)
-    for cell in waiting:  # grows while it is read
+    for cell in waiting:  # grows during the loop
         if along(cell) == size - 1:
             chain = [cell]
             while came_from[chain[-1]] != chain[-1]:

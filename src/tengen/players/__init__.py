@@ -11,7 +11,7 @@ from tengen.games.game import Game
 from tengen.games.spec import did_you_mean, parse_spec
 from tengen.players.player import Player
 
-REGISTRY = {  # name: where its class is; imported when asked for
+REGISTRY = {  # name: where its class is; imported on first use
     "uniform": "tengen.players.uniform:Uniform",
     "greedy": "tengen.players.greedy:Greedy",
     "minimax": "tengen.players.minimax:Minimax",
@@ -23,7 +23,7 @@ REGISTRY = {  # name: where its class is; imported when asked for
     "engine": "tengen.players.engine:Engine",
 }
 
-# What a number may be, by the name of the setting. A player may allow less, and says so itself.
+# The allowed range of a number, by the name of the setting. A player may allow less, and then says so itself.
 RANGES = {
     "sims": (1, 100_000_000),
     "seconds": (0, 1_000_000),
@@ -39,12 +39,12 @@ RENAMED = {"table_mib": "memory"}  # settings that had another name before
 
 
 def names() -> list[str]:
-    """Every player there is."""
+    """The names of all registered players."""
     return list(REGISTRY)
 
 
 def summary(name: str) -> str:
-    """What a player is, in one line."""
+    """The description of a player, in one line."""
     return _class(name).summary
 
 
@@ -78,14 +78,14 @@ def find(spec: str, game: Game) -> Player:
 
 
 def opponent(game: Game) -> str:
-    """The spec of who plays a game for those who name nobody: the nearest bundled network, else uct."""
+    """The spec of the default opponent in a game: the nearest bundled network, else uct."""
     found = nearest(game)
     return f"zero:zoo/{found.name}" if found else "uct:seconds=1"
 
 
 def analyst(game: Game) -> str:
-    """The spec of who analyses a game for those who name nobody: the same, always by a search that shows
-    every move it looked at."""
+    """The spec of the default player for analysis: as `opponent`, but with a search that shows every move it
+    looked at."""
     found = nearest(game)
     return f"zero:zoo/{found.name}:search=puct" if found else "uct"
 
@@ -97,7 +97,7 @@ def _class(name: str) -> type[Player]:
 
 
 def _value(player: str, key: str, text: str, kind: object) -> object:
-    """A setting's text as the type its parameter has; numbers are finite and in their range."""
+    """A setting's text converted to the type of its parameter; numbers are finite and in their range."""
     wanted = {int: "a whole number", float: "a number", bool: "yes or no"}
     base = next((one for one in (bool, int, float, str) if kind in (one, one | None)), None)
     assert base is not None, f"{player}: the type of {key} is {kind}, expected bool, int, float or str"

@@ -1,4 +1,4 @@
-"""Generation 3: alpha-beta search on patterns, to a depth, for a number of nodes or for a time."""
+"""Generation 3: alpha-beta search on patterns, limited by depth, number of nodes or time."""
 
 import time
 
@@ -21,11 +21,11 @@ from tengen.tactics.lines import WINS, check_plays, new_lines, set_up
 NODES_PER_SLICE = 5_000  # 11 ms on 20×20 with renju, less elsewhere
 MOST_NODES = 2**62
 BYTES_PER_ENTRY = 16
-DEPTH = 6  # plies, of moves without a limit
+DEPTH = 6  # plies, for moves without a limit
 
 
 class AlphaBeta(Player):
-    """Deepens ply by ply; remembers positions through a game."""
+    """Iterative deepening; remembers positions during a game."""
 
     summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, vcf, memory=16)"
     obeys = ("nodes", "depth")
@@ -64,7 +64,7 @@ class AlphaBeta(Player):
 
     @property
     def nodes(self) -> int:
-        """Of the last search."""
+        """The number of nodes of the last search."""
         return int(self.search.counters[alphabeta.NODES])
 
     def begin(self, position: Position, limit: Limit) -> Thinking:
@@ -82,7 +82,7 @@ class AlphaBetaThinking(Thinking):
         self._max_nodes = limit.nodes or MOST_NODES
         set_up(lines, position.state.copy())
         search.counters[alphabeta.NODES] = 0
-        # What to play without a search: five in a row, the first stone, or if all moves lose alike.
+        # The move without a search: five in a row, the first stone, or when all moves lose equally.
         self._action, why = best_point(lines, me, position.legal_mask, player.random)
         self._choice = Choice(self._action, squash(evaluate_board(lines, me)), (self._action,), why)
         self._last = min(limit.depth or alphabeta.MAX_DEPTH, alphabeta.MAX_DEPTH, int(lines.left[0]))
@@ -106,7 +106,7 @@ class AlphaBetaThinking(Thinking):
         return self._is_over
 
     def _read(self, is_complete: bool) -> None:
-        """Takes over what the search has found at the root, also in the middle of a depth."""
+        """Reads what the search has found at the root, also in the middle of a depth."""
         search = self._search
         num_moves, value = int(search.num_moves[0]), int(search.best[0])
         line = tuple(int(move) for move in search.line[0, : search.line_length[0]])

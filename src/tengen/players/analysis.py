@@ -1,13 +1,13 @@
 """A search that can be read and stopped while it runs.
 
     analysis = player.analyse(position, Limit(seconds=5))
-    for snapshot in analysis:            # immutable, about ten a second; the last one is final
+    for snapshot in analysis:            # immutable, about ten per second; the last one is final
         print(snapshot.to_text())
     analysis.stop()                      # from any thread: the search ends within 50 ms
     analysis.best                        # the move; runs the search to its end first
 
-Nothing runs by itself: whoever iterates, or asks for the best move, does the searching, slice by slice, in
-his own thread. So there is no thread to leak and no lock on a tree. A server gives each analysis a thread.
+Nothing runs in the background: the thread that iterates, or asks for the best move, runs the search, slice
+by slice. So there is no thread to leak and no lock on a tree. A server gives each analysis a thread.
 """
 
 import threading
@@ -23,7 +23,7 @@ from tengen.players.player import Choice, Player
 if TYPE_CHECKING:
     from tengen.search.snapshot import Snapshot
 
-SLICE = 0.01  # seconds between two looks at the clock and at stop()
+SLICE = 0.01  # seconds between two checks of the clock and of stop()
 
 
 class Analysis:
@@ -34,7 +34,7 @@ class Analysis:
         self.position, self.limit = position, limit
         self._every = every
         self._stopped = threading.Event()
-        self._turn = threading.Lock()  # one slice at a time, should two threads ask
+        self._turn = threading.Lock()  # one slice at a time, even if two threads ask
         seconds = limit.thinking_seconds
         self._ends = None if seconds is None else self._began + seconds
         self._seconds = 0.0  # of searching, once it is over
@@ -42,7 +42,7 @@ class Analysis:
         self._thinking = player.begin(position, limit)
 
     def stop(self) -> None:
-        """Ends the search after the slice that is running. From any thread; more than once is fine."""
+        """Ends the search after the current slice. From any thread; may be called more than once."""
         self._stopped.set()
 
     @property
@@ -51,7 +51,7 @@ class Analysis:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far, or took."""
+        """The search time so far, or in total once it is over."""
         return self._seconds if self._is_over else time.perf_counter() - self._began
 
     @property

@@ -1,4 +1,4 @@
-"""Players that decide in one step: those that look once, people, and outside engines."""
+"""Players that decide in one step: players without a search, people, and external engines."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -15,7 +15,7 @@ class Decider(Player):
     obeys = ("simulations", "nodes", "depth")
 
     def prepare(self, limit: Limit | None = None) -> None:
-        """Nothing: whoever needs more says so."""
+        """Does nothing: players that need more override it."""
 
     @abstractmethod
     def decide(self, position: Position, limit: Limit) -> Choice:
@@ -46,7 +46,7 @@ class Decision(Thinking):
 
 
 def snapshot_of(position: Position, choice: Choice, search: str, nodes: int = 0, depth: int = 0) -> Snapshot:
-    """A snapshot of a search that knows the best move and nothing of the others."""
+    """A snapshot of a search that knows only the best move and nothing about the others."""
     name, value = position.game.moves.name, choice.value or 0.0
     line = tuple(name(action) for action in choice.line or (choice.action,))
     is_proven = choice.distance is not None

@@ -1,4 +1,4 @@
-"""How a game ended: on the board, or because somebody resigned, failed or used up the time."""
+"""How a game ended: on the board, or because a player resigned, failed or ran out of time."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +10,7 @@ class Ending:
 
     winner: int | None  # 1, 2, or None for a draw
     reason: Literal["board", "resigned", "time", "failed"]
-    detail: str = ""  # what a player that failed said
+    detail: str = ""  # the message of a player that failed
 
     @property
     def result(self) -> str:
@@ -18,7 +18,7 @@ class Ending:
         return "1/2" if self.winner is None else ("1-0", "0-1")[self.winner - 1]
 
     def describe(self, names: tuple[str, str]) -> str:
-        """In words: `O wins (uct), X gave up`."""
+        """The ending in words: `O wins (uct), X gave up`."""
         if self.winner is None:
             return "a draw"
         loser = "XO"[2 - self.winner]

@@ -1,4 +1,4 @@
-"""Any outside Gomocup engine as a player: `engine:seconds=2,cmd=./pbrain-x --flag`. The manager's side.
+"""Any external Gomocup engine as a player: `engine:seconds=2,cmd=./pbrain-x --flag`. The manager's side.
 
     we                                    the engine
     START 15 (RECTSTART 9,7)              OK
@@ -8,8 +8,8 @@
     BEGIN, or BOARD x,y,who … DONE        MESSAGE and DEBUG lines, then x,y
 
 x is the column and y the row, from 0 at the top left. The whole board is sent before every move: positions
-may come in any order. An engine that hangs, dies, talks rubbish, plays an illegal move or takes more memory
-than it may has failed; it is killed with all its children, and started again when it is asked again.
+may come in any order. An engine fails if it hangs, crashes, answers nonsense, plays an illegal move or uses
+too much memory. Then it is killed with all its children, and started again for the next move.
 """
 
 import math
@@ -43,21 +43,21 @@ UNLIMITED_MS = 2147483647
 AGAINST_AN_ENGINE = 1  # a game_type
 MEBIBYTE = 1 << 20
 
-START_SECONDS = 30.0  # to answer START: large networks are loaded then
-ABOUT_SECONDS = 5.0  # to say its name; one that does not is played all the same
-GRACE_SECONDS = 0.5  # beyond the time it was told, for the pipes and a busy machine
-END_SECONDS = 0.5  # to leave by itself
-LOOK_SECONDS = 0.25  # between two looks at its memory
+START_SECONDS = 30.0  # to answer START: engines load large networks then
+ABOUT_SECONDS = 5.0  # to say its name; an engine that does not can still play
+GRACE_SECONDS = 0.5  # added to its time limit, for the pipes and a busy machine
+END_SECONDS = 0.5  # to exit by itself
+LOOK_SECONDS = 0.25  # between two checks of its memory
 
-LINE_BYTES, WAITING_LINES = 10_000, 1_000  # an engine that talks without end has to wait for us
+LINE_BYTES, WAITING_LINES = 10_000, 1_000  # an engine with endless output has to wait for us
 MOVE = re.compile(r"\s*(-?[0-9]{1,6})\s*,\s*(-?[0-9]{1,6})\s*")
 TALK = re.compile(r"(?i)(MESSAGE|DEBUG)\b")
-REMARK = re.compile(r"(?i)(MESSAGE|DEBUG|ERROR|UNKNOWN)\b")  # before a move even the last two are no answer
+REMARK = re.compile(r"(?i)(MESSAGE|DEBUG|ERROR|UNKNOWN)\b")  # not an answer to a request for a move
 NAME = re.compile(r'(?i)\bname\s*=\s*"([^"]+)"')
 
 
 class Engine(Decider):
-    """One process, from the first move asked for until close."""
+    """One process, from the first request for a move until close."""
 
     summary = "an outside Gomocup engine (cmd=./pbrain-x, before it: seconds=1, match, memory=350)"
 
@@ -70,7 +70,7 @@ class Engine(Decider):
         memory: int = 350,  # mebibytes, of the process and its children; 0 = no limit
     ) -> None:
         super().__init__(game)
-        self._told = seconds  # the time per move that the engine knows of
+        self._told = seconds  # the time per move that was sent to the engine
         if not mnk.is_five_in_a_row(game):
             raise UserError(f"player 'engine' plays five in a row, which {game.name} is not")
         for key, value in (("seconds", seconds), ("match", match), ("memory", memory)):
@@ -79,20 +79,20 @@ class Engine(Decider):
         self._command = _command(cmd)
         self._seconds, self._match, self._memory = seconds, match, memory
         self._process: _Process | None = None
-        self.name = Path(self._command[0]).name  # until it has said another
+        self.name = Path(self._command[0]).name  # until the engine says its name
         self.new_game(0)
 
     def new_game(self, seed: int) -> None:
-        """The engine hears of it when it is asked for a move. Its chances are its own: it takes no seed."""
+        """Tells the engine at its next move. Its random numbers are its own: it takes no seed."""
         self._is_new_game = True
         self._left = self._match if self._match > 0 else math.inf
 
     def prepare(self, limit: Limit | None = None) -> None:
-        """Starts the engine, which loads what it needs, and tells it of the game."""
+        """Starts the engine, which loads what it needs, and tells it about the game."""
         self._ready()
 
     def decide(self, position: Position, limit: Limit) -> Choice:
-        """Has the engine move. It is told the time of a move and what is left on its clock."""
+        """The engine's move. We tell it the time per move and what is left on its clock."""
         turn, left = self._seconds, self._left
         if limit.is_timed:
             turn = math.inf if limit.seconds is None else limit.seconds
@@ -109,7 +109,7 @@ class Engine(Decider):
             self._left -= time.perf_counter() - began
             message = next((text[8:] for text in reversed(process.remarks) if text[:8] == "MESSAGE "), "")
             return Choice(self._legal(position, answer), note=message or self.name)
-        except BaseException:  # Ctrl-C too: an answer that comes late would be taken for the next one
+        except BaseException:  # Ctrl-C too: a late answer would be read as the next one
             self._kill()
             raise
 
@@ -119,10 +119,10 @@ class Engine(Decider):
         self._kill()
 
     def _ready(self) -> "_Process":
-        """The running engine, told of the game."""
+        """The running engine, which knows the game."""
         if self._process is None:
             self._process, self._is_new_game = _Process(self._command, self._memory), True
-            # Killed also if nobody closes this player: when it is forgotten, or when Tengen exits.
+            # Also killed if this player is never closed: when it is garbage-collected, or when Tengen exits.
             self._finalizer = weakref.finalize(self, self._process.kill)
         process = self._process
         if self._is_new_game:
@@ -165,11 +165,11 @@ class Engine(Decider):
 
 
 def _command(cmd: str) -> list[str]:
-    """What to start, without a shell."""
+    """The command as a list of words, to start without a shell."""
     words = shlex.shlex(cmd, posix=True)
     words.whitespace_split, words.commenters = True, ""
     if sys.platform == "win32":
-        words.escape = ""  # there a backslash is part of a path
+        words.escape = ""  # on Windows a backslash is part of a path
     try:
         command = list(words)
     except ValueError as error:
@@ -182,7 +182,7 @@ def _command(cmd: str) -> list[str]:
 
 
 def _request(position: Position) -> list[str]:
-    """The lines that ask for a move. Stones come in the order played, where it is known: renju wants it."""
+    """The lines that ask for a move. Stones are in the order played, if it is known: renju needs it."""
     cols, cells = position.game.cols, position.state[position.game.cells]
     stones = [cell for cell in range(len(cells)) if cells[cell] in (1, 2)]
     if not stones:
@@ -208,12 +208,12 @@ def _quoted(text: str) -> str:
 
 
 class _Process:
-    """An engine that runs: lines to it, lines from it, and its end."""
+    """A running engine: sends lines, reads lines, ends the process."""
 
     def __init__(self, command: list[str], memory: int) -> None:
         self._memory = memory  # mebibytes
         try:
-            # A session of its own, so that all its children can be found, and Ctrl-C is ours alone.
+            # Its own session, so that all its children can be found, and only we receive Ctrl-C.
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -226,9 +226,9 @@ class _Process:
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin = self._process.stdin
         if sys.platform != "win32":
-            os.set_blocking(self._stdin.fileno(), False)  # an engine that reads nothing must not stop us
+            os.set_blocking(self._stdin.fileno(), False)  # an engine that does not read must not block us
         self.remarks: deque[str] = deque(maxlen=100)  # MESSAGE, DEBUG, … since the last request
-        self._lines: queue.Queue[str | None] = queue.Queue(WAITING_LINES)  # None: there is no more
+        self._lines: queue.Queue[str | None] = queue.Queue(WAITING_LINES)  # None: end of output
         self._last_words: deque[str | None] = deque(maxlen=2)  # of stderr, None at its end
         self._readers = [
             _start_reading(self._process.stdout, self._lines.put),
@@ -236,7 +236,7 @@ class _Process:
         ]
 
     def send(self, *lines: str) -> None:
-        """Sends a request. What was said before it is no answer to it."""
+        """Sends a request. Earlier output is not an answer to it."""
         self.remarks.clear()
         with suppress(queue.Empty):
             while self._lines.get_nowait() is not None:
@@ -251,7 +251,7 @@ class _Process:
             self._fail_by_its_end()
 
     def read(self, seconds: float, remark: re.Pattern[str] = REMARK) -> str | None:
-        """The first line that is not a remark; None if the time passes without one."""
+        """The first line that is not a remark; None if there is none in time."""
         deadline = time.perf_counter() + seconds
         while (left := deadline - time.perf_counter()) > 0:
             try:
@@ -271,7 +271,7 @@ class _Process:
         return None
 
     def answer(self, seconds: float, complaint: str, remark: re.Pattern[str] = REMARK) -> str:
-        """What `read` found; if it is nothing, the engine has failed."""
+        """The line that `read` finds; if there is none, the engine has failed."""
         line = self.read(seconds, remark)
         if line is None:
             said = f", it said {_quoted(self.remarks[-1])}" if self.remarks else ""
@@ -286,12 +286,12 @@ class _Process:
             self._process.wait(END_SECONDS)
 
     def kill(self) -> None:
-        """Ends the engine and its children. One that makes a session of its own (setsid) gets away."""
+        """Ends the engine and its children. A child that starts its own session (setsid) is not found."""
         leader = self._process.pid
         if sys.platform == "win32":
             subprocess.run(["taskkill", "/F", "/T", "/PID", str(leader)], capture_output=True, check=False)
         else:
-            with suppress(ProcessLookupError, PermissionError):  # macOS says the second of the dead
+            with suppress(ProcessLookupError, PermissionError):  # macOS raises the second for dead processes
                 os.killpg(leader, signal.SIGKILL)
             for child in _session(leader):
                 with suppress(ProcessLookupError):
@@ -302,7 +302,7 @@ class _Process:
         self._end_readers()
 
     def _fail_by_its_end(self) -> NoReturn:
-        """It closed its output, most likely by dying."""
+        """Fails because the engine closed its output, most likely by a crash."""
         try:
             code = self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -313,7 +313,7 @@ class _Process:
         _fail(how + (f": {_quoted(words)}" if words else ""))
 
     def _check_memory(self) -> None:
-        """Measures on Linux; elsewhere the engine is told its limit, and trusted."""
+        """Fails if the engine uses too much memory. Measures on Linux; elsewhere only tells it the limit."""
         if self._memory == 0:
             return
         used = sum(_session(self._process.pid).values()) / MEBIBYTE
@@ -321,7 +321,7 @@ class _Process:
             _fail(f"takes {used:.0f} MiB of memory, {self._memory} are allowed")
 
     def _end_readers(self) -> None:
-        deadline = time.perf_counter() + END_SECONDS  # a child that got away may hold the pipe for ever
+        deadline = time.perf_counter() + END_SECONDS  # a child we did not find may hold the pipe for ever
         while any(reader.is_alive() for reader in self._readers) and time.perf_counter() < deadline:
             with suppress(queue.Empty):
                 self._lines.get(timeout=0.01)  # a reader may be waiting for room
@@ -331,7 +331,7 @@ class _Process:
 
 
 def _start_reading(pipe: IO[bytes], put: Callable[[str | None], None]) -> threading.Thread:
-    """A thread that hands on every line, at last None. Windows has no other way to wait for a pipe."""
+    """A thread that passes on every line, then None. Windows has no other way to wait for a pipe."""
 
     def read() -> None:
         while line := pipe.readline(LINE_BYTES):

@@ -9,18 +9,18 @@ from tengen.players.player import Choice, Thinking
 from tengen.search.snapshot import Snapshot
 from tengen.tactics import threats
 
-NODES_PER_SLICE = 1000  # some 3 ms
+NODES_PER_SLICE = 1000  # about 3 ms
 MAX_NODES = 20_000
 
 
 class Fours:
-    """Finds forced wins; remembers what it has excluded."""
+    """Finds forced wins; remembers positions without one."""
 
     def __init__(self, game: Game) -> None:
         self._work = threats.new_work(game)  # UserError if the game has no fours
 
     def before(self, position: Position, thinking: Thinking) -> Thinking:
-        """Looks for a win by fours first, and thinks only if there is none within reach."""
+        """The same thinking after a search for fours; it only runs if that finds no win."""
         return FoursFirst(self._work, position, thinking)
 
 
@@ -44,7 +44,7 @@ class FoursFirst(Thinking):
         return self._thinking.run(max(0.0, ends - time.perf_counter()))
 
     def _look(self) -> None:
-        """A slice of the search for fours."""
+        """Runs a slice of the search for fours."""
         status = threats.advance(self._work, NODES_PER_SLICE)
         found = threats.result(self._work)
         if status == threats.FOUND:

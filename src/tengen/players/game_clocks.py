@@ -1,8 +1,8 @@
-"""The clocks of a game: one for each side, of which at most one runs.
+"""The clocks of a game: one for each side; at most one of them runs.
 
 clocks = GameClocks((Clock(60.0, 1.0), Clock(60.0, 1.0)))
 clocks.run(1)                  # the first player thinks
-clocks.press(1)                # and has moved: the increment is added, nobody's clock runs
+clocks.press(1)                # and has moved: the increment is added, no clock runs
 clocks.run(2)
 clocks.fallen                  # the side whose time is used up, or None
 """
@@ -18,7 +18,7 @@ Clocks = tuple[Clock | None, Clock | None]  # of the first and the second player
 
 class GameClocks:
     def __init__(self, clocks: Clocks, now: Callable[[], float] = time.monotonic) -> None:
-        """now: the time in seconds, from any beginning."""
+        """now: the time in seconds, from any starting point."""
         self._clocks, self._now = list(clocks), now
         self.running: int | None = None  # a side, 1 or 2
         self._since = 0.0
@@ -31,7 +31,7 @@ class GameClocks:
         return replace(clock, left=clock.left - (self._now() - self._since))
 
     def run(self, side: int | None) -> None:
-        """Lets this side's clock run, or none; the time that has passed stays charged to the one that ran."""
+        """Starts this side's clock (None: no clock); the one that ran before stops and keeps its time."""
         if self.running is not None:
             self._clocks[self.running - 1] = self.clock(self.running)
         self.running, self._since = side, self._now()
@@ -45,7 +45,7 @@ class GameClocks:
 
     @property
     def fallen(self) -> int | None:
-        """The side whose time is used up."""
+        """The side whose time is used up, or None."""
         for side in (1, 2):
             clock = self.clock(side)
             if clock is not None and clock.left < 0:

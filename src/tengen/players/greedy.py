@@ -20,7 +20,7 @@ PREVENT = np.array([0, 0, 400, 0, 900, 4_000, 100_000])
 
 
 class Greedy(Decider):
-    """No search at all; one of equal moves is drawn at random."""
+    """No search; chooses at random between equal moves."""
 
     summary = "the best pattern to make or to prevent, five-in-a-row games; no search"
 
@@ -42,7 +42,7 @@ class Greedy(Decider):
 
 
 def best_point(lines: Lines, me: int, legal: Mask, random: np.random.Generator) -> tuple[int, str]:
-    """A legal point with the highest score, and what speaks for it."""
+    """A legal point with the highest score, and the reason for it."""
     rows, cols = int(lines.state[0]), int(lines.state[1])
     if lines.left[0] == rows * cols:
         return rows // 2 * cols + cols // 2, "the centre"

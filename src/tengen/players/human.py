@@ -1,4 +1,4 @@
-"""A person at the keyboard, as a player like any other."""
+"""A person at the keyboard, as a player."""
 
 from tengen.errors import UserError
 from tengen.games.game import Game

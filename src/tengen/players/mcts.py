@@ -1,8 +1,9 @@
 """Tree search with an evaluator, as a player: a number of simulations, or as many as the time allows.
 
-A limit of simulations alone keeps the search that a network was trained with (Gumbel, which must know its
-number of simulations beforehand). With any other limit, and in live analysis, the search is PUCT. PUCT keeps
-its tree from move to move: what it found about the moves that were then played is not searched again.
+With a limit of simulations only, the search is the one that the network was trained with (Gumbel, which must
+know its number of simulations in advance). With any other limit, and in live analysis, the search is PUCT.
+PUCT keeps its tree from move to move: what it found about the moves that were then played is not searched
+again.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ LEAST_ROOM = 0.5  # of the memory: a kept tree that leaves less is dropped
 
 
 class Mcts(Player):
-    """One tree for a game, or a batch of trees for unrelated positions."""
+    """One tree during a game, or a batch of trees for unrelated positions."""
 
     obeys = ("simulations", "nodes")
 
@@ -47,8 +48,8 @@ class Mcts(Player):
         self._evaluator, self._planned = evaluator, planned
         self._discount, self._leaves, self._reuse = discount, leaves, reuse
         self._max_nodes = nodes_in(memory, game)
-        self._tree: Search | None = None  # PUCT's, kept through a game
-        self._root: Position | None = None  # where it stands
+        self._tree: Search | None = None  # PUCT's, kept during a game
+        self._root: Position | None = None  # the position at its root
         self._batch: Search | None = None
 
     def new_game(self, seed: int) -> None:
@@ -76,7 +77,7 @@ class Mcts(Player):
         return found
 
     def _is_planned(self, limit: Limit) -> bool:
-        """Is the number of simulations known beforehand, and is there room for their nodes?"""
+        """Is the number of simulations known in advance, and is there room for their nodes?"""
         if limit.simulations is None or limit.is_timed or limit.nodes is not None:
             return False
         return limit.simulations < self._max_nodes
@@ -98,7 +99,7 @@ class Mcts(Player):
         return self._batch
 
     def _kept_tree(self, position: Position) -> Search:
-        """PUCT's tree, moved to a position: with what is known about it, if it follows from the last one."""
+        """PUCT's tree, moved to a position; keeps what is known if the position follows from the last one."""
         if self._tree is None:
             self._tree = Search(
                 self.game,
@@ -109,7 +110,7 @@ class Mcts(Player):
                 discount=self._discount,
             )
         actions = moves_between(self._root, position) if self._reuse and self._root is not None else None
-        self._root = None  # should the evaluator fail, nothing is known about the tree
+        self._root = None  # if the evaluator fails, the tree's position is not known
         is_kept = actions is not None and all(
             self._tree.advance(np.array([action], np.int32))[0] for action in actions
         )
@@ -124,7 +125,7 @@ class MctsThinking(Thinking):
 
     def __init__(self, position: Position, search: Search, limit: Limit) -> None:
         self._position, self._search = position, search
-        # A simulation adds at most one node, so a limit of nodes is one of simulations too.
+        # A simulation adds at most one node, so a limit of nodes is also a limit of simulations.
         limits = [number for number in (limit.simulations, limit.nodes) if number is not None]
         search.plan(min(limits) if limits else None)
         self._is_forced = limit.is_timed and len(position.legal_actions) == 1
@@ -157,11 +158,11 @@ def choice_of(search: Search, tree: int = 0) -> Choice:
 
 
 def moves_between(earlier: Position, later: Position) -> list[int] | None:
-    """The actions that lead from one position of a game to another; None if they do not."""
+    """The actions that lead from one position of a game to another; None if no actions do."""
     before, after = earlier.actions, later.actions
     if after[: len(before)] != before:
         return None
     following = after[len(before) :]
     for action in following:
         earlier = earlier.play(action)
-    return following if earlier == later else None  # the games may have begun in different positions
+    return following if earlier == later else None  # the games may have different first positions

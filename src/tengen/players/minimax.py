@@ -32,14 +32,14 @@ from tengen.tactics.evaluation import (
 from tengen.tactics.lines import WINS, Lines, check_plays, new_lines, place, remove, set_up, whole
 
 MAX_DEPTH = 10
-NODES_PER_SLICE = 10_000  # some 3 ms
+NODES_PER_SLICE = 10_000  # about 3 ms
 MOST_NODES = 2**62
 
 Longs = npt.NDArray[np.int64]
 
 
 class Stack(NamedTuple):
-    """One row a ply; it can be left and taken up again."""
+    """The stack, one row per ply; the search can stop and continue."""
 
     ply: Longs  # [1]
     nodes: Longs  # [1]
@@ -52,7 +52,7 @@ class Stack(NamedTuple):
 
 @kernel
 def advance(lines: Lines, stack: Stack, root_player: int, depth: int, num_nodes: int) -> bool:
-    """Searches on for about so many nodes. Is the search complete, `best` and `root_values` known?"""
+    """Continues for about `num_nodes` nodes. Is the search complete, `best` and `root_values` known?"""
     ply = stack.ply[0]
     limit = stack.nodes[0] + num_nodes
     while stack.nodes[0] < limit:
@@ -92,13 +92,13 @@ def advance(lines: Lines, stack: Stack, root_player: int, depth: int, num_nodes:
 
 
 class Minimax(Player):
-    """One of equal moves is drawn at random."""
+    """Full search to a depth; chooses at random between equal moves."""
 
     summary = "plain game-tree search on patterns, five-in-a-row games (depth=2 or seconds=1)"
     obeys = ("nodes", "depth")
 
     def __init__(self, game: Game, depth: int | None = None, seconds: float | None = None) -> None:
-        """Without either: two plies."""
+        """Without depth and seconds: two plies."""
         check_plays("minimax", game)
         if depth is not None and not 1 <= depth <= MAX_DEPTH:
             raise UserError(f"player 'minimax': depth is 1-{MAX_DEPTH}, got {depth}")
@@ -126,7 +126,7 @@ class Minimax(Player):
 
 
 class MinimaxThinking(Thinking):
-    """The depth that was asked for; with a limit of time or nodes, every depth up to it in turn."""
+    """A search to the given depth; with a limit of time or nodes, to every depth up to it in turn."""
 
     def __init__(self, player: Minimax, position: Position, limit: Limit) -> None:
         self._position, self._lines, self._stack = position, player.lines, player.stack
@@ -144,7 +144,7 @@ class MinimaxThinking(Thinking):
         self._start()
 
     def _start(self) -> None:
-        """Begins the search to the next depth."""
+        """Starts the search to the next depth."""
         set_up(self._lines, self._position.state.copy())
         self._stack.ply[0], self._stack.num_moves[0] = 0, -1
         self._stack.root_values[:] = -MATE

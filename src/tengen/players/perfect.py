@@ -1,7 +1,7 @@
-"""The perfect player: it knows the result of every move, wins as soon and loses as late as it can.
+"""The perfect player: it knows the result of every move, wins as early and loses as late as possible.
 
-Connect 4 by the solver, small games by looking at everything. If the time is up before Connect 4 is solved,
-it plays the column that is proven to reach the most so far.
+Connect 4 by the solver, small games by full search. If the time is up before Connect 4 is solved, it plays
+the column with the highest proven score so far.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ MEBIBYTE = 2**20
 
 
 class Perfect(Player):
-    """One of the best moves, drawn at random."""
+    """Plays one of the best moves, chosen at random."""
 
     summary = "never errs; connect4 and boards of up to 9 cells (seconds=1, book=FILE, see tengen solve)"
 
@@ -53,7 +53,7 @@ class Perfect(Player):
 
     def begin(self, position: Position, limit: Limit) -> Thinking:
         if self._is_connect4:
-            # Somebody who watches wants to see every column; a move needs only the best ones.
+            # An analysis shows every column; a move needs only the best ones.
             solving = self._solver.begin(position, "every" if limit.is_empty else "best")
             return SolvingThinking(position, self._solver, solving, self._random)
         return Decision(position, lambda: self._look_at_everything(position))
@@ -77,7 +77,7 @@ class Perfect(Player):
         return score if after[TO_MOVE] == state[TO_MOVE] else -score
 
     def _score(self, state: State) -> int:
-        """LONGEST less the plies to a win, minus that for a loss, 0 a draw; for the player to move."""
+        """The score for the player to move: LONGEST - plies to a win, minus that for a loss, 0 a draw."""
         key = state.tobytes()
         if key not in self._known:
             is_over, value = self.game.outcome(state)

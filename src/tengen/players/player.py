@@ -1,4 +1,4 @@
-"""The interface: anyone who picks a move. Arena, terminal and servers know players only by this.
+"""The interface of everything that picks a move. Arena, terminal and servers use players only through it.
 
 with players.find("alphabeta:depth=6", game) as player:
     player.prepare()                                        # compile and load before a clock runs
@@ -43,13 +43,13 @@ class Thinking(ABC):
 
     @abstractmethod
     def run(self, seconds: float) -> bool:
-        """Thinks for about so long, a few milliseconds more at most. Is there nothing left to find?
+        """Thinks for about `seconds`, a few milliseconds more at most. Is there nothing left to find?
 
-        Limits of simulations, nodes and depth are kept here; the time limit is kept by who calls."""
+        Obeys the limits of simulations, nodes and depth; the caller checks the time limit."""
 
     @abstractmethod
     def choice(self) -> Choice:
-        """The best move so far. May be asked between any two slices, and before the first."""
+        """The best move so far. Can be called between any two slices, and before the first."""
 
     @abstractmethod
     def snapshot(self) -> "Snapshot":
@@ -61,13 +61,13 @@ class Thinking(ABC):
 
 
 class Player(ABC):
-    """Settings are keyword arguments of the constructor, with a type and a default: those of a spec."""
+    """Its settings, as in a spec, are keyword arguments of the constructor, with a type and a default."""
 
     summary: ClassVar[str]  # one line for lists
-    obeys: ClassVar[tuple[str, ...]] = ()  # the limits it keeps beside time: simulations, nodes, depth
+    obeys: ClassVar[tuple[str, ...]] = ()  # the limits it obeys besides time: simulations, nodes, depth
 
     def __init__(self, game: Game, limit: Limit | None = None) -> None:
-        """limit: of moves for which none is given."""
+        """limit: the default, for moves without their own limit."""
         self.game, self.limit = game, limit or Limit()
 
     def prepare(self, limit: Limit | None = None) -> None:
@@ -80,34 +80,34 @@ class Player(ABC):
         self.new_game(0)
 
     def new_game(self, seed: int) -> None:  # noqa: B027  (most players remember nothing)
-        """Forgets the last game. From here on the player's chances depend on the seed alone."""
+        """Forgets the last game. From now on the player's random choices depend only on the seed."""
 
     @abstractmethod
     def begin(self, position: Position, limit: Limit) -> Thinking:
         """Starts to think about a position that is not over, within a limit that this player obeys.
 
-        One position at a time: the next call ends the thinking before it."""
+        One position at a time: the next call ends the previous thinking."""
 
     def analyse(self, position: Position, limit: Limit | None = None, every: float = 0.1) -> "Analysis":
-        """A search to watch and to stop; a snapshot about every so many seconds."""
+        """A search that can be watched and stopped; gives a snapshot about every `every` seconds."""
         from tengen.players.analysis import Analysis
 
         return Analysis(self, position, self._obeyed(limit), every)
 
     def choose(self, position: Position, limit: Limit | None = None) -> Choice:
-        """A move in a position that is not over: an analysis to its end."""
+        """A move in a position that is not over: runs an analysis to its end."""
         return self.analyse(position, limit).best
 
     def choose_many(self, positions: Sequence[Position], limit: Limit | None = None) -> list[Choice]:
-        """Moves in unrelated positions; players who think in batches do it faster together."""
+        """Moves in unrelated positions; players that work in batches are faster with many at once."""
         return [self.choose(position, limit) for position in positions]
 
     def _obeyed(self, limit: Limit | None) -> Limit:
-        """The limit that holds for a move."""
+        """The limit that applies to a move."""
         return self.limit if limit is None else limit.obeyed(self.obeys, self.limit)
 
     def close(self) -> None:  # noqa: B027
-        """Frees what the player holds; it is not asked again."""
+        """Frees the player's resources; it is not used again."""
 
     def __enter__(self) -> Self:
         return self

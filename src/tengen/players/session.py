@@ -1,4 +1,4 @@
-"""GameSession: a game in progress between persons and players, without terminal or socket.
+"""GameSession: a game in progress between people and players, without terminal or socket.
 
     session = GameSession("gomoku15", seats=(None, player), names=("Ann", "uct"))     # None: a person
     session.prepare()                     # compile and load, before any clock runs
@@ -10,11 +10,11 @@
 
 Terminal, browser and protocols translate what people and programs say into these calls.
 
-The game is the main line of `variations` up to the node `tip`. Whoever goes to another node is looking: the
-clocks pause, and moves played there are variations, by anybody for either side. `resume` returns to the game,
-`continue_here` makes the line looked at the game.
+The game is the main line of `variations` up to the node `tip`. If the user goes to another node, the session
+is "looking": the clocks pause, and moves played there are variations, for either side. `resume` returns to
+the game, `continue_here` makes the line being viewed the game.
 
-A session is used by one thread at a time. It does not close its players: they belong to whoever made them.
+A session is used by one thread at a time. It does not close its players: the code that made them does.
 """
 
 import time
@@ -35,13 +35,13 @@ from tengen.players.game_clocks import Clocks, GameClocks
 from tengen.players.limit import Limit
 from tengen.players.player import Choice, Player, PlayerFailedError
 
-PERSON = "human"  # the name of a person who has given none
+PERSON = "human"  # the name of a person who gave none
 
 Seats = tuple[Player | None, Player | None]  # of the first and the second player; None: a person
 
 
 class GameSession:
-    """One game, from a start or a position, and all that can be done with it."""
+    """One game, from the start or a position, and all operations on it."""
 
     def __init__(
         self,
@@ -54,23 +54,23 @@ class GameSession:
         seed: int = 0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """game: a position brings the moves that led to it. names: as they are saved with the game.
+        """game: a position includes the moves that led to it. names: as they are saved with the game.
 
-        adviser: makes the player that gives hints when the first one is asked for; without one, it is a
-        player who has a seat. now: the time in seconds for the clocks."""
+        adviser: makes the player for hints, at the first hint; without it, hints come from a player of the
+        game. now: the time in seconds for the clocks."""
         position = game if isinstance(game, Position) else Position.start(game)
         self.seats, self.seed = seats, seed
         self.names = names or (_name(seats[0]), _name(seats[1]))
         self.variations = Variations.from_position(position)
-        self.tip = self.variations.current  # the node where the game stands
-        self._opened_at = self.tip, "*"  # where a game from a file stands, and the result that the file says
-        self._decided: Ending | None = None  # away from the board; a clock that has fallen says so itself
+        self.tip = self.variations.current  # the current node of the game
+        self._opened_at = self.tip, "*"  # the tip of a game from a file, and the file's result
+        self._decided: Ending | None = None  # not on the board; a loss on time is read from the clocks
         self._adviser: Callable[[], Player] = cache(adviser) if adviser else self._seated_player
         self._clocks_at_start, self._now = clocks or (None, None), now
         self.clocks = GameClocks(self._clocks_at_start, now)
         self._has_started = False
 
-    # What there is to know.
+    # State.
 
     @property
     def game(self) -> Game:
@@ -78,17 +78,17 @@ class GameSession:
 
     @property
     def position(self) -> Position:
-        """The position looked at: that of the game, unless one has gone elsewhere."""
+        """The position being viewed: that of the game, unless the session is looking elsewhere."""
         return self.variations.node.position
 
     @property
     def is_looking(self) -> bool:
-        """Is the node looked at another one than that where the game stands?"""
+        """Is the node being viewed different from the game's current node?"""
         return self.variations.current != self.tip
 
     @property
     def ending(self) -> Ending | None:
-        """How the game ended; None while it goes on."""
+        """How the game ended; None if it is not over."""
         if self._decided is not None:
             return self._decided
         position = self.variations[self.tip].position
@@ -108,21 +108,21 @@ class GameSession:
 
     @property
     def status(self) -> str:
-        """In words, how the game ended or who is to move."""
+        """How the game ended or who is to move, in words."""
         if self.ending:
             return self.ending.describe(self.names)
         return f"{'XO'[self.variations[self.tip].position.to_move - 1]} to move"
 
     @property
     def is_persons_turn(self) -> bool:
-        """Is a person to move in the position looked at?"""
+        """Is a person to move in the position being viewed?"""
         return self.seats[self.position.to_move - 1] is None
 
     def to_json(self) -> dict[str, object]:
         """The whole state as plain values; session_json.py says which."""
         return session_json.describe(self)
 
-    # Beginning.
+    # Starting.
 
     def prepare(self) -> None:
         """Lets the players compile and load what their first moves need."""
@@ -130,19 +130,19 @@ class GameSession:
             player.prepare()
 
     def start(self) -> None:
-        """Begins: the players forget the last game, and from here on clocks run."""
+        """Starts the game: the players forget the last game, and the clocks run from now on."""
         for player in self._players():
             player.new_game(self.seed)
         self._has_started = True
         self._run_clock()
 
     def new_game(self, seed: int | None = None) -> None:
-        """Starts again from the first position, with full clocks; without a seed, with the next one."""
+        """Starts again from the first position, with full clocks; without a seed, uses the next one."""
         self.seed = self.seed + 1 if seed is None else seed
         self.open(Variations(self.variations[self.variations.root].position))
 
     def open(self, variations: Variations) -> None:
-        """Goes on with another game, at the end of its main line. Two persons take the names it brings."""
+        """Continues another game, at the end of its main line. Two people get the names in that game."""
         if variations.node.position.game.name != self.game.name:
             raise UserError(f"it is a game of {variations.node.position.game.name}, this is {self.game.name}")
         self.variations, self.tip = variations, variations.main_line()[-1].id
@@ -158,7 +158,7 @@ class GameSession:
     # Moves.
 
     def play(self, move: str | int) -> Node:
-        """A person's move at the node looked at; a UserError says why it cannot be played."""
+        """Plays a person's move at the node being viewed; UserError says why it cannot be played."""
         if not self.is_looking:
             self._check_not_decided()
             if not (self.position.is_over or self.is_persons_turn):
@@ -168,9 +168,9 @@ class GameSession:
         return self._enter(move)
 
     def reply(self, limit: Limit | None = None) -> Choice | None:
-        """Asks the player whose turn it is, and plays its move.
+        """The move of the player whose turn it is, after it is played.
 
-        None if it failed, played nonsense or used up its time: it has lost, and `ending` says why."""
+        None if it failed, played nonsense or ran out of time: it has lost, and `ending` says why."""
         position, side = self.position, self.position.to_move
         player, name = self.seats[side - 1], self.names[side - 1]
         self._check_can_think()
@@ -217,7 +217,7 @@ class GameSession:
         self.resume()
 
     def resign(self, side: int | None = None) -> None:
-        """Gives the game up, for the side to move if not said otherwise."""
+        """Resigns for a side, by default the side to move."""
         self._check_not_over()
         loser = self.variations[self.tip].position.to_move if side is None else side
         if loser not in (1, 2):
@@ -225,10 +225,10 @@ class GameSession:
         self._decide(Ending(3 - loser, "resigned"))
 
     def swap_sides(self) -> None:
-        """Players and persons change places; clocks and stones stay with their side."""
+        """Exchanges the two seats; clocks and stones stay with their side."""
         self.seats, self.names = self.seats[::-1], self.names[::-1]
 
-    # Looking around.
+    # Viewing other nodes.
 
     def go_to(self, node_id: int) -> Node:
         self.variations.go_to(node_id)
@@ -248,25 +248,25 @@ class GameSession:
         return self.go_to(self.variations.last().id)
 
     def resume(self) -> Node:
-        """Back to where the game stands."""
+        """Returns to the game's current node."""
         return self.go_to(self.tip)
 
     def continue_here(self) -> None:
-        """Makes the line that leads to the node looked at the game, which goes on from there."""
+        """Makes the line to the node being viewed the game, and continues from there."""
         self._check_time()
         self.variations.promote(self.variations.current)
         self.tip, self._decided = self.variations.current, None
         self._run_clock()
 
     def promote(self, node_id: int) -> None:
-        """Makes the line to a node the main line. If the game was another line, it now stands at its end."""
+        """Makes the line to a node the main line. If the game was elsewhere, it moves to its end."""
         self.variations.promote(node_id)
         if not self.variations.is_main(self.tip):
             self.tip, self._decided = self.variations.main_line()[-1].id, None
         self._run_clock()
 
     def delete(self, node_id: int) -> None:
-        """Removes a move and all that follows; if the game stood there, it goes on from the move before."""
+        """Removes a move and all that follows; if the game was there, it continues from the move before."""
         before = self.variations[node_id].parent
         self.variations.delete(node_id)
         if self.tip not in self.variations:
@@ -275,13 +275,13 @@ class GameSession:
         self._run_clock()
 
     def comment(self, text: str, node_id: int | None = None) -> None:
-        """Writes a comment at a node, without one at the node looked at; it replaces the old one."""
+        """Writes a comment at a node, by default the node being viewed; it replaces the old one."""
         self.variations.set_comment(self.variations.current if node_id is None else node_id, text)
 
     # Advice.
 
     def hint(self, limit: Limit | None = None) -> Choice:
-        """What the adviser would play in the position looked at, and what it thinks of it."""
+        """The move that the adviser would play in the position being viewed, and its evaluation."""
         self._check_can_think()
         try:
             return _ask(self._adviser(), self.position, limit)
@@ -289,7 +289,7 @@ class GameSession:
             raise UserError(f"no advice: {error}") from None
 
     def evaluate(self, limit: Limit | None = None) -> Choice:
-        """Like hint; the value is also kept at the node, for the first player."""
+        """Like hint; also stores the value at the node, for the first player."""
         choice = self.hint(limit)
         if choice.value is not None:
             value = Value(choice.value, self.position.to_move).seen_by(1)
@@ -307,13 +307,13 @@ class GameSession:
         return records.render_variations(self.variations, form, end=self.tip)
 
     def save(self, path: Path | str) -> str:
-        """Writes the game to a file, in the form that its name ends with. A note of what was left out."""
+        """Writes the game to a file, in the format of its extension; returns a note of what was left out."""
         text, note = self.export(Path(path).suffix)
         files.write_text(path, text)
         return note
 
     def load(self, path: Path | str) -> str:
-        """Goes on with a game from a file. A note of what could not be read of it."""
+        """Continues a game from a file; returns a note of what could not be read."""
         variations, note = records.read_variations(path)
         name = variations.node.position.game.name
         if name != self.game.name:
@@ -321,10 +321,10 @@ class GameSession:
         self.open(variations)
         return note
 
-    # Inside.
+    # Internal.
 
     def _enter(self, move: str | int) -> Node:
-        """Plays a move where one looks; in the game, that is the main line from now on."""
+        """Plays a move at the node being viewed; in the game itself, it becomes the main line."""
         is_game, side = not self.is_looking, self.position.to_move
         node = self.variations.play(move)
         if is_game:
@@ -339,7 +339,7 @@ class GameSession:
         self._run_clock()
 
     def _run_clock(self) -> None:
-        """Lets the clock of the side to move run, unless the game is over or one looks elsewhere."""
+        """Runs the clock of the side to move, unless the game is over or the session is looking elsewhere."""
         runs = self._has_started and not (self.is_over or self.is_looking)
         self.clocks.run(self.position.to_move if runs else None)
 
@@ -377,7 +377,7 @@ class GameSession:
             raise UserError(f"the game is over, {self.status}")
 
     def _check_can_think(self) -> None:
-        """Is there anything to think about in the position looked at?"""
+        """UserError if there is nothing to think about in the position being viewed."""
         if not self.is_looking:
             self._check_not_over()
         elif self.position.is_over:
@@ -385,7 +385,7 @@ class GameSession:
 
 
 def _ask(player: Player, position: Position, limit: Limit | None) -> Choice:
-    """A legal move of a player; a move that is not legal is a failure like any other."""
+    """A legal move of a player; an illegal move is a failure like any other."""
     choice = player.choose(position, limit)
     try:
         position.play(choice.action)

@@ -2,19 +2,19 @@
 
 game        name          rows, cols     the board, cells row by row from the top
 look        "points", "squares", "columns" or "hexagons": how people draw this board
-cells       of the position looked at: 0 empty, 1, 2, in renju 3 empty but forbidden for black
-moves       those that led to it         last_move      the last of them, or null
+cells       of the position being viewed: 0 empty, 1, 2, in renju 3 empty but forbidden for black
+moves       that led to it               last_move      the last of them, or null
 to_move     1 or 2                       legal_moves    by name; none if the position is over
 winning     numbers of the cells of the finished row or chain, if this position is won
-nodes       all moves as a tree: id, parent, move, and where there is one comment, value (for the first
+nodes       all moves as a tree: id, parent, move, and if present comment, value (for the first
             player), judgement. A parent comes before its children, and its children in their order,
             the one of the main line first. The root has the parent null and the move null
-current     id of the node looked at     tip            id of the node where the game stands
+current     id of the node being viewed  tip            id of the game's current node
 seats       of the first and the second player: name, is_person
 clocks      null without clocks; else first and second, each null or left and increment in seconds,
             and running: 1, 2 or null
 result      "1-0", "0-1", "1/2" or "*", of the game
-ending      null while it goes on; else winner (1, 2, null), reason ("board", "resigned", "time", "failed")
+ending      null if not over; else winner (1, 2, null), reason ("board", "resigned", "time", "failed")
             and detail
 status      the same in words
 """

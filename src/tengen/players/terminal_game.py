@@ -1,8 +1,8 @@
-"""A game in the terminal: translates between what is typed and printed and a GameSession.
+"""A game in the terminal: translates between typed commands, printed text and a GameSession.
 
     TerminalGame(GameSession("connect4", seats=(None, player), names=("human", "uct"))).run()
 
-It works over a pipe and in a notebook too.
+It also works over a pipe and in a notebook.
 """
 
 import importlib
@@ -33,14 +33,14 @@ HELP = """\
 
 
 class Terminal:
-    """Where a person reads and types. A pipe will do: it gets no colour and no prompt."""
+    """Where a person reads and types. It can be a pipe: then without colour and prompt."""
 
     def __init__(self, source: TextIO | None = None, sink: TextIO | None = None) -> None:
         self._source, self._sink = source or sys.stdin, sink or sys.stdout
         self._is_interactive = source is None and sink is None and _has_prompt()
         self._has_color = has_color(self._sink)
         if isinstance(self._source, io.TextIOWrapper):
-            self._source.reconfigure(errors="replace")  # bytes that are no text are no move either
+            self._source.reconfigure(errors="replace")  # bytes that are not text are not a move either
         if self._is_interactive:
             with suppress(ImportError):
                 importlib.import_module("readline")  # gives input() a history and a cursor
@@ -64,12 +64,12 @@ class Terminal:
 
 
 def _has_prompt() -> bool:
-    """Does input() reach a person: in a terminal, or in a notebook, which has no stdin that could be read?"""
+    """Does input() reach a person: in a terminal, or in a notebook, which has no readable stdin?"""
     return "ipykernel" in sys.modules or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 class TerminalGame:
-    """A session with everything that is said around its moves."""
+    """A session with its prompts, commands and messages."""
 
     def __init__(self, session: GameSession, terminal: Terminal | None = None) -> None:
         self._session, self._terminal = session, terminal or Terminal()
@@ -86,7 +86,7 @@ class TerminalGame:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The two sides as they are called on the screen: one person is "you"."""
+        """The names of the two sides on the screen: a single person is "you"."""
         first, second = self._session.names
         is_first, is_second = (player is None for player in self._session.seats)
         if is_first and is_second:
@@ -94,7 +94,7 @@ class TerminalGame:
         return "you" if is_first else first, "you" if is_second else second
 
     def run(self) -> None:
-        """Plays until the person leaves: by `quit` or at the end of input."""
+        """Plays until the person types `quit` or the input ends."""
         summary, (first, second) = self._session.game.summary, self.names
         self._terminal.say(f"{summary}: X {first}, O {second}. Type a move, or help.")
         self._session.start()
@@ -108,7 +108,7 @@ class TerminalGame:
                 return
             try:
                 self._obey(line)
-            except UserError as error:  # costs nothing
+            except UserError as error:  # the game goes on
                 self._terminal.say(str(error))
 
     def _obey(self, line: str) -> None:
@@ -186,7 +186,7 @@ class TerminalGame:
             self._terminal.say(note)
         self._look()
 
-    # What is said.
+    # Output.
 
     def _help(self) -> None:
         self._terminal.say(HELP.format(move=next(iter(self._session.position.legal_moves), "h8")))

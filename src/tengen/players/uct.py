@@ -1,4 +1,4 @@
-"""UCT with rollouts. Plain, it knows only the rules; guided, it completes winning rows and blocks the
+"""UCT with rollouts. Plain UCT knows only the rules; guided UCT completes winning rows and blocks the
 opponent's, also in its random games."""
 
 from tengen.errors import UserError
@@ -16,12 +16,12 @@ from tengen.search.uct import Uct, UctSearch, nodes_in
 from tengen.tactics import guide
 
 PROVEN_VALUES = {WIN: 1.0, LOSS: -1.0, DRAW: 0.0}
-SIMULATIONS = 1000  # of moves without a limit
+SIMULATIONS = 1000  # for moves without a limit
 MEBIBYTE = 2**20
 
 
 class UctPlayer(Player):
-    """Without a limit of simulations the tree is kept from move to move."""
+    """Without a limit of simulations, it keeps the tree from move to move."""
 
     summary = "Monte-Carlo tree search with random games: sims=1000 or seconds=1, guided, vcf, c, rollouts"
     obeys = ("simulations", "nodes")
@@ -38,7 +38,7 @@ class UctPlayer(Player):
         memory: int = 256,
         reuse: bool = True,
     ) -> None:
-        """guided: by default with five in a row, where plain UCT is lost among two hundred moves.
+        """guided: on by default in five in a row, where plain UCT is weak: it has two hundred moves to try.
         vcf: look for a win by continuous fours first. memory: MiB of the tree."""
         if sims is not None and sims < 1:
             raise UserError(f"player 'uct': sims is 1 or more, got {sims}")
@@ -60,7 +60,7 @@ class UctPlayer(Player):
 
     def new_game(self, seed: int) -> None:
         self._random = new_random(seed)
-        self._root: Position | None = None  # where the kept tree stands
+        self._root: Position | None = None  # the position of the kept tree
 
     def begin(self, position: Position, limit: Limit) -> Thinking:
         is_kept = self._reuse and limit.simulations is None and self._advance(position)
@@ -71,7 +71,7 @@ class UctPlayer(Player):
         return self._fours.before(position, thinking) if self._fours else thinking
 
     def _advance(self, position: Position) -> bool:
-        """Moves the tree to a position that follows from where it stands. Is anything kept?"""
+        """Moves the tree to a position that follows from its own. Is anything kept?"""
         actions = moves_between(self._root, position) if self._root is not None else None
         return actions is not None and all(self._search.advance(action, self._random) for action in actions)
 

@@ -1,4 +1,4 @@
-"""Plays any legal move, each with the same chance. A player that does not beat it has learned nothing."""
+"""Plays legal moves at random, all equally likely. A player that does not beat it has learned nothing."""
 
 import numpy as np
 

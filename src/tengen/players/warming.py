@@ -1,18 +1,18 @@
 """Compiles kernels before they are needed, in several processes at once.
 
 Numba compiles one function at a time in a process, but processes share the folder of compiled kernels
-(kernel_cache.py). So the work is cut into steps; this process does them from the first to the last, helper
-processes from the last to the first. A step that is done leaves a mark in the folder: the next time there is
-nothing to do, and nothing is started.
+(kernel_cache.py). So the work is split into steps; this process does them from the first to the last, helper
+processes from the last to the first. A finished step leaves a mark in the folder: the next time there is
+nothing to do, and no process is started.
 
     rules FAMILY      the functions of a game, for a single position
     loops FAMILY      the same for batches, as a search and a network need them
     cache             the cache of evaluations
     search NAME       the kernels of gumbel or puct: the same for all games, so compiled with a tiny game
     solver            the Connect 4 solver
-    player NAME FAMILY  whatever else a player needs for its first move
+    player NAME FAMILY  everything else a player needs for its first move
 
-All games of a family share their kernels, whatever their size.
+All games of a family share their kernels, at every size.
 """
 
 import hashlib
@@ -56,9 +56,9 @@ FAMILIES = {
 SEARCHES: dict[str, tuple[Selection, int]] = {
     "gumbel": (Gumbel(), 1),
     "puct": (Puct(), 8),
-}  # and how many leaves per round
-PLAYERS = {  # a spec, and the families that it plays; those that need most come last
-    "zero": ("zero:sims=4", ("mnk", "connect4")),  # those with a bundled network
+}  # and the number of leaves per round
+PLAYERS = {  # a spec, and the families that it plays; the slowest come last
+    "zero": ("zero:sims=4", ("mnk", "connect4")),  # families with a bundled network
     "greedy": ("greedy", ("mnk",)),  # and renju, by the same kernels
     "minimax": ("minimax:depth=1", ("mnk",)),
     "alphabeta": ("alphabeta:depth=2,vcf=yes", ("mnk",)),
@@ -76,7 +76,7 @@ def family_of(game: Game) -> str | None:
 
 
 def steps_of(families: Iterable[str]) -> list[str]:
-    """Everything that playing, analysing and training these families needs."""
+    """All steps that playing, analysing and training these families need."""
     chosen = list(families)
     steps = [f"{kind} {family}" for family in chosen for kind in ("rules", "loops")]
     steps += ["cache", *(f"search {name}" for name in SEARCHES)]
@@ -87,9 +87,9 @@ def steps_of(families: Iterable[str]) -> list[str]:
 
 
 def ahead(game: Game, search: str = "gumbel") -> None:
-    """Compiles what `zero` needs for its first move in a game, on two cores; at once if that was done before.
+    """Compiles what `zero` needs for its first move in a game, on two cores; returns at once if already done.
 
-    To be called before anything else is done with the game. Does nothing where it would not help."""
+    Call it before anything else is done with the game. Does nothing where it would not help."""
     family = family_of(game)
     if family is None or num_cores() < 2 or notices.WORKER in os.environ:
         return
@@ -99,12 +99,12 @@ def ahead(game: Game, search: str = "gumbel") -> None:
 
 
 def not_done(steps: Iterable[str]) -> list[str]:
-    """The steps that were never done with these sources, on this machine."""
+    """The steps that have not been done yet with these sources on this machine."""
     return [step for step in steps if not _mark(step).exists()]
 
 
 def compile_steps(steps: list[str], num_helpers: int, done: Done = lambda step, seconds: None) -> None:
-    """Does steps, some of them in helper processes. `done` is called after each, in whatever thread."""
+    """Does steps, some of them in helper processes. `done` is called after each, in any thread."""
     waiting = deque(steps)
     helpers = [Helper() for _ in range(min(num_helpers, len(steps) - 1))]
     threads = [
@@ -116,19 +116,19 @@ def compile_steps(steps: list[str], num_helpers: int, done: Done = lambda step, 
         _work_on(waiting, done)
         for thread in threads:
             thread.join()
-        _work_on(waiting, done)  # what a helper has failed to do
+        _work_on(waiting, done)  # the steps that helpers failed to do
     finally:
         for helper in helpers:
             helper.close()
 
 
 def num_cores() -> int:
-    """Those that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Helper:
-    """A process that does the steps it is told to, and says when each is done."""
+    """A process that does the steps it is sent, and reports when each is done."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -137,11 +137,11 @@ class Helper:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            start_new_session=True,  # Ctrl-C is for us, we end it
+            start_new_session=True,  # Ctrl-C goes only to us; we end the helper
         )
 
     def work_on(self, waiting: deque[str], done: Done) -> None:
-        """Takes steps from the end until none is left. Gives one back, and stops, if it fails."""
+        """Does steps from the end until none is left. If one fails, puts it back and stops."""
         assert self._process.stdin and self._process.stdout
         while (step := _taken(waiting.pop)) is not None:
             began = time.perf_counter()
@@ -177,7 +177,7 @@ def perform(step: str) -> None:
     else:
         _use_player(PLAYERS[names[0]][0], games.find(FAMILIES[names[1]]))
     mark = _mark(step)
-    if mark.parent.is_dir():  # else kernels cannot be kept at all
+    if mark.parent.is_dir():  # else kernels cannot be cached at all
         mark.touch()
 
 
@@ -189,7 +189,7 @@ def _work_on(waiting: deque[str], done: Done) -> None:
 
 
 def _taken(take: Callable[[], str]) -> str | None:
-    """A step, unless another thread has taken the last."""
+    """A step, or None if another thread has taken the last one."""
     try:
         return take()
     except IndexError:
@@ -303,7 +303,7 @@ TINY = Game(
 
 
 def main() -> None:
-    """A helper: a step per line of stdin; its name on stdout once it is done."""
+    """Runs a helper: reads a step per line of stdin; prints its name on stdout once it is done."""
     for line in sys.stdin:
         perform(line.strip())
         print(line.strip(), flush=True)

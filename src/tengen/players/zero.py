@@ -19,13 +19,13 @@ from tengen.players.mcts import PUCT, Mcts
 from tengen.players.player import Choice, Thinking
 from tengen.search.gumbel import Gumbel
 
-SIMULATIONS = 400  # of moves without a limit
+SIMULATIONS = 400  # for moves without a limit
 MEBIBYTE = 2**20
-TREE_SHARE = 0.75  # of the memory; the rest is for evaluations that are kept
+TREE_SHARE = 0.75  # of the memory; the rest is for the cache of evaluations
 
 
 class Zero(Mcts):
-    """sims=1: the network alone, its most likely move."""
+    """A network with its search; sims=1 plays the network's most likely move without search."""
 
     summary = (
         "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, memory=256)"
@@ -44,8 +44,8 @@ class Zero(Mcts):
         memory: int = 256,
         reuse: bool = True,
     ) -> None:
-        """search: of a known number of simulations; without, the one it was trained with. vcf: look for a win
-        by continuous fours first. leaves: per round of PUCT. memory: MiB. reuse: keep PUCT's tree."""
+        """search: for a known number of simulations; by default the one it was trained with. vcf: look for a
+        win by continuous fours first. leaves: per round of PUCT. memory: MiB. reuse: keep PUCT's tree."""
         if search not in (None, "puct", "gumbel"):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
         if search == "gumbel" and seconds is not None:
@@ -106,7 +106,7 @@ class Zero(Mcts):
         return super().choose_many(positions, limit)
 
     def _glance(self, positions: Sequence[Position]) -> list[Choice]:
-        """The network's own opinion."""
+        """The choices of the network alone, without search."""
         states = np.stack([position.state for position in positions])
         legal = np.stack([position.legal_mask for position in positions])
         found = self._answers.alone.evaluate(states, legal)
@@ -118,7 +118,7 @@ class Zero(Mcts):
 
 
 def _bundled(game: Game) -> str:
-    """The path of the bundled network of a game, or of the nearest one of its family, which is said."""
+    """The path of a game's bundled network, or of the nearest one of its family; tells the user if so."""
     found = nearest(game)
     if found is None:
         return f"zoo/{game.name}"  # there is none: opening it says so

@@ -1,12 +1,12 @@
-"""Alpha-beta search on pattern evaluation: negamax, a null window after the first move, a table of positions.
+"""Alpha-beta search on pattern evaluation: negamax, null window after the first move, transposition table.
 
 Knuth & Moore 1975; principal variation search, Marsland & Campbell 1982; table keys, Zobrist 1970.
 
-Nothing is left out: every empty point within two of a stone is tried at every ply, except where the
-opponent's threat leaves fewer moves that do not lose at once. The value is that of a plain search.
+No move is pruned by guessing: every empty point within two of a stone is tried at every ply, except where
+the opponent's threat leaves fewer moves that do not lose at once. The value is that of a plain search.
 
-The stack is explicit, one row of each array a ply, so that a search can stop after so many nodes and go on
-later. The last ply is not played out: `peek` tells what each move would change.
+The stack is explicit, one row of each array per ply, so that a search can stop after a number of nodes and
+continue later. The moves of the last ply are not played: `peek` says what each move would change.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from tengen.tactics.lines import WORTH, Lines, peek, place, remove, whole
 
 MAX_DEPTH = 40
 KILLER = 4 * 40  # how much more promising a killer is
-SORTED = 8  # moves that are tried in order; the rest as they come
+SORTED = 8  # moves that are tried in order; the rest in any order
 
 # counters
 PLY, PHASE, VALUE, NODES = range(4)
@@ -46,26 +46,26 @@ Keys = npt.NDArray[np.uint64]
 
 
 class SearchStack(NamedTuple):
-    """The stack, P = MAX_DEPTH + 1 plies deep, and what the search remembers."""
+    """The stack, P = MAX_DEPTH + 1 plies deep, and the memory of the search."""
 
-    counters: Longs  # [4], where it stands: PLY, PHASE, VALUE of the ply just left; NODES so far
+    counters: Longs  # [4], the current PLY and PHASE, VALUE of the ply just left; NODES so far
     moves: Moves  # [P, A]
     order: Ints  # [P, A], the greatest first
     num_moves: Longs  # [P]
     tried: Longs  # [P]
-    depth: Longs  # [P], plies still to go
+    depth: Longs  # [P], plies left to search
     alpha: Longs  # [P]
     beta: Longs  # [P]
-    is_asked: npt.NDArray[np.bool_]  # [P], only whether it is better than alpha
+    is_asked: npt.NDArray[np.bool_]  # [P], null window: is it better than alpha?
     best: Longs  # [P]
-    best_move: Longs  # [P], -1 while none is better than what any other move gives
+    best_move: Longs  # [P], -1 while no move is better than the least value (list_moves)
     line: Moves  # [P, P], the moves expected from this ply on
     line_length: Longs  # [P]
     killers: Moves  # [P, 2], moves that refuted another one at this ply
     keys: Keys  # [P], of the positions on the stack
     stone_keys: Keys  # [3, A]; [0, 0] for the second player to move
     table: Keys  # [N, 2], key and entry, see `remember`
-    shape_worth: Ints  # [4096], how promising it is to make a shape
+    shape_worth: Ints  # [4096], move ordering: how promising it is to make a shape
     jitter: Ints  # [A], 0-3, decides between equal moves
 
 
@@ -99,7 +99,7 @@ def new_stack(game: Game, log_table_size: int) -> SearchStack:
 
 
 def forget(search: SearchStack, random: np.random.Generator) -> None:
-    """Empties the table, and draws anew how to choose between equal moves."""
+    """Empties the table, and draws a new random order for equal moves."""
     search.table[:] = 0
     search.killers[:] = -1
     search.jitter[:] = random.integers(0, 4, search.jitter.size)
@@ -107,7 +107,7 @@ def forget(search: SearchStack, random: np.random.Generator) -> None:
 
 @kernel
 def begin(lines: Lines, search: SearchStack, me: int, depth: int) -> None:
-    """Starts a search of the board, to so many plies."""
+    """Starts a search of the board, `depth` plies deep."""
     key = search.stone_keys[0, 0] if me == 2 else np.uint64(0)
     for point in range(lines.shapes.size):
         stone = lines.state[HEADER + point]
@@ -120,10 +120,10 @@ def begin(lines: Lines, search: SearchStack, me: int, depth: int) -> None:
 
 @kernel
 def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int) -> bool:
-    """Searches on for about so many nodes. Is the search complete?
+    """Continues the search for about `num_nodes` nodes. Is it complete?
 
-    `best` and `line` of ply 0 say what it found; until then, the best of the moves tried so far. Until then
-    there are also stones of the search on the board.
+    `best` and `line` of ply 0 hold the result. Before the search is complete, they hold the best of the moves
+    tried so far, and stones of the search are on the board.
     """
     counters = search.counters
     ply, phase, value, nodes = counters[PLY], counters[PHASE], counters[VALUE], counters[NODES]
@@ -147,7 +147,7 @@ def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int)
                 remember(search, ply)
                 phase = LEAVE
                 continue
-            # After the first move only ask whether it is better; if it is, then by how much.
+            # After the first move, first ask only whether a move is better; if so, by how much.
             is_first = search.tried[ply] == 1
             play(lines, search, me, ply, move, search.beta[ply] if is_first else search.alpha[ply] + 1)
             ply += 1
@@ -181,7 +181,7 @@ def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
     search.line_length[ply] = 0
     if lines.left[0] == 0:
         return 0
-    # 1. decided, or known from before
+    # 1. decided, or known from the table
     table_move = -1
     if ply > 0:
         value = settled(lines, me, lines.tally[me - 1], lines.tally[2 - me])
@@ -242,7 +242,7 @@ def next_move(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
 
 @kernel
 def play(lines: Lines, search: SearchStack, me: int, ply: int, move: int, beta: int) -> None:
-    """A move, and what is asked about the position after it: is it better than alpha, up to beta?"""
+    """Plays a move and sets the window for the position after it: from alpha up to beta."""
     place(lines, move, me)
     search.keys[ply + 1] = search.keys[ply] ^ search.stone_keys[me, move] ^ search.stone_keys[0, 0]
     search.depth[ply + 1] = search.depth[ply] - 1
@@ -252,7 +252,7 @@ def play(lines: Lines, search: SearchStack, me: int, ply: int, move: int, beta: 
 
 @kernel
 def improve(search: SearchStack, ply: int, move: int, value: int) -> bool:
-    """A better move has been found. Is it so good that the opponent will not let it come to this?"""
+    """Stores a better move. Is it a cutoff: so good that the opponent avoids this position?"""
     search.best[ply], search.best_move[ply] = value, move
     if value > search.alpha[ply]:
         search.alpha[ply] = value
@@ -271,7 +271,7 @@ def improve(search: SearchStack, ply: int, move: int, value: int) -> bool:
 
 @kernel
 def try_last_moves(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
-    """The moves of a ply with nothing to search below it. How many were tried?"""
+    """Tries the moves of the last ply, with no search below it; returns how many were tried."""
     tried = 0
     is_renju = lines.state[3] == RENJU
     search.line_length[ply + 1] = 0
@@ -280,7 +280,7 @@ def try_last_moves(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
         if move < 0:
             return tried
         tried += 1
-        if is_renju:  # whether a four is allowed is asked of the board
+        if is_renju:  # the board decides whether a four is allowed
             place(lines, move, me)
             value = evaluate_board(lines, 3 - me)
             remove(lines, move)
@@ -294,7 +294,7 @@ def try_last_moves(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
 
 @kernel
 def remember(search: SearchStack, ply: int) -> None:
-    """Keeps what was found at a ply:  value + 2 · MATE (32 bits), move + 1 (16), depth (8), bound (8)."""
+    """Stores a ply in the table:  value + 2 · MATE (32 bits), move + 1 (16), depth (8), bound (8)."""
     value, move = search.best[ply], search.best_move[ply]
     if value >= search.beta[ply]:
         bound = AT_LEAST

@@ -1,12 +1,12 @@
 """An opening book of Connect 4: the score of every position with few stones, up to mirror images.
 
-Only the positions with the most stones are searched; the scores of those before follow from theirs. That is
-long work, so the file is written now and then, and a book that was interrupted is taken up again.
+Only the positions with the most stones are searched; the scores of earlier positions follow from theirs.
+This takes long, so the file is saved from time to time, and an interrupted book is continued.
 
     start    key of the position that the book starts from           uint64
-    plies    how far after it the positions searched are             int64
-    keys     of the positions searched, sorted                       uint64[P]
-    scores   theirs, UNKNOWN where there is none yet                 int8[P]
+    plies    from there to the positions that are searched           int64
+    keys     of the positions that are searched, sorted              uint64[P]
+    scores   of these positions, UNKNOWN if not searched yet         int8[P]
 """
 
 import io
@@ -29,13 +29,13 @@ from tengen.tactics.connect4_solver import Solver, bitboards
 UNKNOWN = -128
 SECONDS_BETWEEN_WRITES = 30
 MAX_PLIES = 12
-# What NumPy and zipfile raise for a file that is damaged, cut short or something else.
+# What NumPy and zipfile raise for a file that is damaged, truncated or of another format.
 UNREADABLE = (
     KeyError, ValueError, TypeError, AttributeError, EOFError, OSError, RuntimeError,
     zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
-Progress = Callable[[int, int], None]  # positions done, of how many
+Progress = Callable[[int, int], None]  # positions done, out of total
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class BookFile:
 
 
 def make_book(file: Path, plies: int, start: Position, solver: Solver, progress: Progress) -> int:
-    """Searches all positions so many plies after the start; how many they are. Goes on where it stopped."""
+    """Searches all positions `plies` after the start; returns their number. Continues an interrupted book."""
     first = book_key(*bitboards(start))
-    keys = np.array(sorted(layers(first, plies)[-1]), np.uint64)  # neighbours share much of the table
+    keys = np.array(sorted(layers(first, plies)[-1]), np.uint64)  # similar positions share table entries
     book = BookFile(first, plies, keys, np.full(len(keys), UNKNOWN, np.int8))
     if file.exists():
         book = BookFile.read(file)
@@ -94,7 +94,7 @@ def make_book(file: Path, plies: int, start: Position, solver: Solver, progress:
 
 
 def read_book(file: Path) -> dict[int, int]:
-    """Scores by key, of the positions searched and of all before them."""
+    """Scores by key, of the searched positions and of all positions before them."""
     stored = BookFile.read(file)
     if (stored.scores == UNKNOWN).any():
         raise UserError(f"{file} is not finished: go on with --make-book {file} --plies {stored.plies}")
@@ -137,7 +137,7 @@ def moves(taken: int) -> list[int]:
 
 
 def boards_of(key: int) -> tuple[int, int]:
-    """(mine, taken) of a key: in each column the highest one stands above the highest stone."""
+    """(mine, taken) of a key: in each column the highest 1 bit is just above the highest stone."""
     mine = taken = 0
     for column in range(COLS):
         bits = key >> 7 * column & 0b1111111

@@ -6,16 +6,16 @@ A board is two 49-bit words, seven bits per column, the seventh always empty so 
      5 12 19 26 33 40 47      taken   all stones
      4 11 18 25 32 39 46
      3 10 17 24 31 38 45      A position's key is mine + taken + bottom: unique, because in each column the
-     2  9 16 23 30 37 44      highest one stands above the highest stone.
+     2  9 16 23 30 37 44      highest 1 bit is just above the highest stone.
      1  8 15 22 29 36 43
      0  7 14 21 28 35 42
 
 Scores are for the player to move: 0 a draw, +n a win and -n a loss, n one more than the winner's stones left
-unplayed when the game ends: the sooner the higher. A win with the very last stone is 1, the soonest is 18.
+unplayed when the game ends: an earlier win is higher. A win with the last stone is 1, the earliest is 18.
 
-The methods are those of Tromp's and Pons' solvers: searches that only ask "more than this?" close in on the
-score; moves that allow an immediate win are left out; the others are ordered by the threats they make; a
-table keeps the bounds found before. One more is Allis' claim of the even rows, see `cannot_win`.
+The methods are those of Tromp's and Pons' solvers: null-window searches ("more than this?") narrow the
+score down; moves that allow an immediate win are left out; the others are ordered by the threats they make;
+a table stores the bounds found before. One more is Allis' claimeven rule (even rows), see `cannot_win`.
 """
 
 from typing import NamedTuple
@@ -26,14 +26,14 @@ from numba import njit
 
 ROWS, COLS = 6, 7
 CELLS = ROWS * COLS
-COLUMNS_INWARDS = (0, 6, 1, 5, 2, 4, 3)  # the middle is part of the most lines
+COLUMNS_INWARDS = (0, 6, 1, 5, 2, 4, 3)  # the middle column is part of most lines
 
 BOTTOM = np.uint64(sum(1 << (7 * col) for col in range(COLS)))
 BOARD = np.uint64(sum(0b111111 << (7 * col) for col in range(COLS)))
 ODD_ROWS = np.uint64(sum(0b010101 << (7 * col) for col in range(COLS)))  # the first, third and fifth
 FILES = np.array([0b111111 << (7 * col) for col in COLUMNS_INWARDS], np.uint64)
 
-# An entry of the table: key << 12 | upper bound << 6 | lower bound, the bounds 32 more than they are.
+# An entry of the table: key << 12 | upper bound << 6 | lower bound, the bounds stored plus 32.
 Words = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
 BOUND = np.uint64(63)
@@ -41,11 +41,11 @@ UNBOUNDED = np.uint64(63 << 6)  # at least -32, at most 31
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, a key's high bits depend on all others
 
 # Looking up all children first saves nodes, but each look-up takes time. 60 random positions of 10-16
-# plies: 34.8 million nodes without, 30.7 before ply 28, 27.8 before 34; times differed less than they vary.
+# plies: 34.8 million nodes without, 30.7 before ply 28, 27.8 before 34; times differed less than the noise.
 LOOK_UP_CHILDREN_BEFORE = 28  # plies
 MIRROR_BEFORE = 17  # plies; not tuned: later, mirror images hardly ever meet
 
-# Numba makes a float of int64 with uint64: every word below is a np.uint64, every number an int.
+# Numba turns int64 combined with uint64 into a float: every word below is a np.uint64, every number an int.
 NOTHING, ONE, TWO, THREE, SIX, SEVEN, EIGHT = (np.uint64(number) for number in (0, 1, 2, 3, 6, 7, 8))
 TWELVE, FOURTEEN, SIXTEEN, EIGHTEEN = (np.uint64(number) for number in (12, 14, 16, 18))
 TWENTY_ONE, TWENTY_FOUR, TWENTY_EIGHT, FORTY_TWO = (np.uint64(number) for number in (21, 24, 28, 42))
@@ -87,10 +87,10 @@ def has_four(stones: np.uint64) -> bool:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def cannot_win(mine: np.uint64, taken: np.uint64) -> bool:
-    """Is at most a draw certain for the player to move? For an even number of stones only.
+    """Is it certain that the player to move cannot win? Only for an even number of stones.
 
-    The opponent can always answer in the same column, or in another column of odd height if the stone fell
-    on one: then the player to move gets no empty cells but the odd rows and those playable now.
+    The opponent can always answer in the same column or, if the stone was played in a column of odd height,
+    in another such column: then the player to move only gets empty cells in odd rows and cells playable now.
     """
     empty = BOARD & ~taken
     return not has_four(mine | (empty & ODD_ROWS) | (empty & (taken + BOTTOM)))
@@ -98,9 +98,9 @@ def cannot_win(mine: np.uint64, taken: np.uint64) -> bool:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def count(bits: np.uint64) -> int:
-    """How many bits are set."""
+    """The number of bits that are set."""
     number = 0
-    while bits != NOTHING:  # LLVM makes one instruction of this loop
+    while bits != NOTHING:  # LLVM compiles this loop to one instruction
         bits &= bits - ONE
         number += 1
     return number
@@ -112,7 +112,7 @@ def safe_moves(threats: np.uint64, taken: np.uint64) -> np.uint64:
     playable = (taken + BOTTOM) & BOARD
     forced = playable & threats
     if forced != NOTHING:
-        if forced & (forced - ONE) != NOTHING:  # two threats: nothing helps
+        if forced & (forced - ONE) != NOTHING:  # two threats: no move stops both
             return NOTHING
         playable = forced
     return playable & ~(threats >> ONE)  # never below a cell that wins for the opponent
@@ -120,7 +120,7 @@ def safe_moves(threats: np.uint64, taken: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def key_of(mine: np.uint64, taken: np.uint64, played: int) -> np.uint64:
-    """The position's key; in the opening the lesser of its own and its mirror image's."""
+    """The position's key; in the opening the lower of its own key and its mirror image's."""
     key = mine + taken + BOTTOM
     if played < MIRROR_BEFORE:
         mirrored = (key & COLUMN_0) << FORTY_TWO | (key & COLUMN_1) << TWENTY_EIGHT
@@ -133,7 +133,7 @@ def key_of(mine: np.uint64, taken: np.uint64, played: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def look_up(table: Words, shift: np.uint64, key: np.uint64) -> np.uint64:
-    """The bounds known of a position, as the last twelve bits of its entry."""
+    """The known bounds of a position, as the last twelve bits of its entry."""
     entry = table[(key * SPREAD) >> shift]
     return entry & (UNBOUNDED | BOUND) if entry >> TWELVE == key else UNBOUNDED
 
@@ -150,12 +150,12 @@ def upper(bounds: np.uint64) -> int:
 
 # Stack.words: the position whose score is wanted, and the position that the search has reached
 ROOT_MINE, ROOT_TAKEN, MINE, TAKEN, GOOD = range(5)
-# Stack.numbers: the bounds of the score; whether a search is under way, whether its score is more than LIMIT
+# Stack.numbers: the bounds of the score; whether a search is running, whether its score is more than LIMIT
 LOWEST, HIGHEST, IS_SEARCHING, LIMIT, DEPTH, VALUE, IS_NEW, NODES = range(8)
 
 
 class Stack(NamedTuple):
-    """Where a search stands, between two slices. Numba is slow at recursion, so depth by depth."""
+    """The state of a search between two slices, one row per depth. (Recursion is slow in Numba.)"""
 
     words: Words  # [5], see ROOT_MINE …
     numbers: Numbers  # [8], see LOWEST …
@@ -179,7 +179,7 @@ def new_stack() -> Stack:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def middle_of(lowest: int, highest: int) -> int:
-    """Of a score between the two: is it more than what? Early wins first, such searches are shallow."""
+    """The next limit to test between two bounds of a score. Early wins first: such searches are shallow."""
     middle = (lowest + highest) // 2
     if middle <= 0 and -(-lowest // 2) < middle:
         middle = -(-lowest // 2)
@@ -199,9 +199,9 @@ def search(
     answers_to: Words,
     counts: Numbers,
 ) -> bool:
-    """Searches on, for at most so many nodes. Is it done?
+    """Continues the search for at most `num_nodes` nodes. Is it done?
 
-    Is the score more than the limit? VALUE is then a lower bound above it, else an upper bound not above it.
+    Is the score more than the limit? If so, VALUE is a lower bound above it, else an upper bound at or below.
     The player to move cannot win at once, and has a safe move: GOOD.
     """
     shift = np.uint64(64 - count(np.uint64(len(table) - 1)))
@@ -215,7 +215,7 @@ def search(
         if is_new:
             if visited == num_nodes:
                 break
-            # 1. what do the rules say? No move in `good` loses at once
+            # 1. bounds by the rules. No move in `good` loses at once
             visited += 1
             lowest, highest = -((CELLS - 2 - played) // 2), (CELLS - 1 - played) // 2
             is_last_chance = highest == limit + 1  # only a win with the next stone but one is enough
@@ -229,7 +229,7 @@ def search(
             elif limit >= 0 and played & 1 == 0 and cannot_win(mine, taken):
                 value, is_done = 0, True
             elif is_kept:
-                # 2. what does the table say?
+                # 2. bounds from the table
                 bounds = look_up(table, shift, key_of(mine, taken, played))
                 if lower(bounds) > limit:
                     value, is_done = lower(bounds), True
@@ -245,7 +245,7 @@ def search(
                     after = taken | move
                     threats = winning_cells(mine | move, after)
                     answers = safe_moves(threats, after)
-                    if answers == NOTHING:  # whatever the answer, the next stone wins
+                    if answers == NOTHING:  # no answer prevents a win with the next stone
                         value, is_done = highest, True
                         break
                     if is_last_chance:
@@ -320,11 +320,11 @@ def close_in(
     answers_to: Words,
     counts: Numbers,
 ) -> bool:
-    """Brings LOWEST and HIGHEST together, by searches of at most so many nodes in all. Have they met?
+    """Brings LOWEST and HIGHEST together, by searches of at most `num_nodes` nodes in all. Are they equal?
 
-    They then are the score, if it lies between those that it began with. One question, is the score more
-    than n, is LOWEST = n, HIGHEST = n + 1: if it is, LOWEST becomes a bound above n, else HIGHEST one not
-    above n. The player to move cannot win at once.
+    If so, they are the score, provided it was between the first two bounds. To ask a single question, is the
+    score more than n, set LOWEST = n and HIGHEST = n + 1: if it is, LOWEST becomes a bound above n, else
+    HIGHEST becomes one not above n. The player to move cannot win at once.
     """
     stop = numbers[NODES] + num_nodes
     mine, taken = words[ROOT_MINE], words[ROOT_TAKEN]
@@ -364,5 +364,5 @@ def drop(taken: int, column: int) -> int:
 
 
 def book_key(mine: int, taken: int) -> int:
-    """The same for a position and its mirror image."""
+    """The key of a position in a book: the same as for its mirror image."""
     return int(key_of(np.uint64(mine), np.uint64(taken), 0))

@@ -3,12 +3,12 @@
     solver = Solver()
     solver.score(position)                  # 4
     solver.column_scores(position)          # [-4, 4, -3, None, -4, -4, -4]
-    solving = solver.begin(position)        # the same in slices, to be watched and stopped
+    solving = solver.begin(position)        # the same in slices, can be watched and stopped
     while not solving.run(seconds=0.1):
         print(solving.lower, solving.upper, solving.best_columns)
 
 Scores are for the player to move: 0 a draw, +n a win and -n a loss, n one more than the winner's stones left
-unplayed when the game ends: the sooner the higher. A win with the very last stone is 1, the soonest is 18.
+unplayed when the game ends: an earlier win is higher. A win with the last stone is 1, the earliest is 18.
 """
 
 import math
@@ -47,25 +47,25 @@ from tengen.tactics.connect4_search import (
 
 MIDDLE_FIRST = COLUMNS_INWARDS[::-1]
 TABLE_MEBIBYTES = 128
-NODES_PER_LOOK = 20_000  # between two looks at the clock: 2-5 ms
+NODES_PER_LOOK = 20_000  # between two checks of the clock: 2-5 ms
 
 Goal = Literal["best", "every"]
 
 
 class Solver:
-    """Solves positions one after another; owns the table of bounds, which makes later ones faster.
+    """Solves positions one after another; owns the table of bounds, which makes later searches faster.
 
     >>> Solver().column_scores(Position.from_moves("connect4", "4444432232334"))
     [-4, 4, -3, None, -4, -4, -4]
     """
 
     def __init__(self, table_mebibytes: int = TABLE_MEBIBYTES, book: Mapping[int, int] | None = None) -> None:
-        """A book has scores by key, see connect4_book.py."""
+        """book: scores by key, see connect4_book.py."""
         if table_mebibytes < 1:
             raise UserError(f"the solver's table is 1 MiB or more, got {table_mebibytes}")
         entries = 1 << (table_mebibytes * 2**20 // 8).bit_length() - 1
         self.table = np.empty(entries, np.uint64)
-        self.table.fill(0)  # not np.zeros, whose memory comes when it is used: 0.3 s of the first search
+        self.table.fill(0)  # np.zeros would allocate memory on first use: 0.3 s of the first search
         self.book = book or {}
         self.nodes = 0  # positions searched so far
         self._question = Question(self)
@@ -76,7 +76,7 @@ class Solver:
 
     @property
     def memory(self) -> int:
-        """Bytes of the table."""
+        """The size of the table in bytes."""
         return self.table.nbytes
 
     def begin(self, position: Position, goal: Goal = "best", weak: bool = False) -> "Solving":
@@ -94,7 +94,7 @@ class Solver:
         return self.score_of(mine, taken, weak)
 
     def score_of(self, mine: int, taken: int, weak: bool = False) -> int:
-        """The same for bitboards of a game that is not over."""
+        """The exact score, or its sign, for bitboards of a game that is not over."""
         lowest, highest = self.bounds_of(mine, taken)
         if weak:
             lowest, highest = clamp(lowest), clamp(highest)
@@ -109,13 +109,13 @@ class Solver:
         return solving.scores
 
     def best_columns(self, position: Position) -> tuple[int, list[int]]:
-        """The score, and the columns that keep it, the middle first. Less work than the score of each."""
+        """The score, and the columns that keep it, the middle first. Faster than the score of each column."""
         solving = self.begin(position)
         solving.run()
         return solving.score_bounds[0], solving.best_columns
 
     def best_line(self, position: Position) -> list[int]:
-        """The columns of best play to the end: the winner hurries, the loser delays; the middle first."""
+        """The columns of best play to the end: early wins, late losses; among equals the middle first."""
         mine, taken = bitboards(position)
         score, line = self.score_of(mine, taken), list[int]()
         while taken != int(BOARD):
@@ -132,7 +132,7 @@ class Solver:
         return line
 
     def bounds_of(self, mine: int, taken: int) -> tuple[int, int]:
-        """What the score of a game that is not over is at least and at most, by the rules and the book."""
+        """Lower and upper bound of the score of a game that is not over, by the rules and the book."""
         played = taken.bit_count()
         if wins_at_once(mine, taken):
             return win_now(played), win_now(played)
@@ -142,7 +142,7 @@ class Solver:
         return -((CELLS - played) // 2), (CELLS - 1 - played) // 2
 
     def bounds_after(self, mine: int, taken: int, move: int) -> tuple[int, int]:
-        """The same of a move, for the player who makes it."""
+        """Lower and upper bound of the score of a move, for the player who makes it."""
         if has_four(np.uint64(mine | move)):
             return win_now(taken.bit_count()), win_now(taken.bit_count())
         if taken | move == int(BOARD):
@@ -151,16 +151,16 @@ class Solver:
         return -highest, -lowest
 
     def _keeps(self, mine: int, taken: int, move: int, score: int) -> bool:
-        """Is this a best move, if the best score is this?"""
+        """Is this a best move, if `score` is the best score?"""
         lower, upper = self.bounds_after(mine, taken, move)
         if lower == upper or score <= lower:
             return lower == score
         return self._answer(mine ^ taken, taken | move, -score, 1 - score)[1] <= -score
 
     def _answer(self, mine: int, taken: int, lowest: int, highest: int) -> tuple[int, int]:
-        """The question that close_in explains, answered: (LOWEST, HIGHEST)."""
+        """(LOWEST, HIGHEST): the answer to a question as close_in explains it."""
         self._question.ask(mine, taken, lowest, highest)
-        while not self._question.run(NODES_PER_LOOK):  # in slices, so that Ctrl-C is seen
+        while not self._question.run(NODES_PER_LOOK):  # in slices, so that Ctrl-C works
             pass
         return self._question.bounds
 
@@ -172,13 +172,13 @@ class Question:
         self._solver, self._stack = solver, new_stack()
 
     def ask(self, mine: int, taken: int, lowest: int, highest: int) -> None:
-        """A new question, in place of the last."""
+        """Sets a new question, in place of the last."""
         words, numbers = self._stack.words, self._stack.numbers
         words[ROOT_MINE], words[ROOT_TAKEN] = mine, taken
         numbers[LOWEST], numbers[HIGHEST], numbers[IS_SEARCHING] = lowest, highest, 0
 
     def run(self, num_nodes: int) -> bool:
-        """Searches at most so many nodes. Is the question answered?"""
+        """Searches at most `num_nodes` nodes. Is the question answered?"""
         self._stack.numbers[NODES] = 0
         is_answered = close_in(num_nodes, self._solver.table, *self._stack)
         self._solver.nodes += int(self._stack.numbers[NODES])
@@ -191,16 +191,16 @@ class Question:
 
 
 class Solving:
-    """The columns of one position, being solved: what is known of each may be read between two slices.
+    """The columns of one position, being solved: the bounds of each can be read between two slices.
 
-    1. the score of the position, by asking the most promising columns: are you better than this?
-    2. does any other column have that score too?
-    3. if every column is asked for: the scores of the rest
+    1. the score of the position: ask for each column, the most promising first, whether it is better
+    2. do other columns have that score too?
+    3. for the goal "every": the scores of the remaining columns
     """
 
     def __init__(self, solver: Solver, mine: int, taken: int, goal: Goal, weak: bool) -> None:
         self.goal, self.weak = goal, weak
-        self.bounds: dict[int, tuple[int, int]] = {}  # the score of each column is at least, and at most
+        self.bounds: dict[int, tuple[int, int]] = {}  # of the score of each column: at least, at most
         self._mine, self._taken = mine, taken
         self._question = Question(solver)
         self._asked: tuple[int, int, int] | None = None  # the question: column, lowest, highest
@@ -211,10 +211,10 @@ class Solving:
                 self.bounds[column] = (clamp(lower), clamp(upper)) if weak else (lower, upper)
                 cells = winning_cells(np.uint64(mine | move), np.uint64(taken | move))
                 threats[column] = int(cells).bit_count()
-        self._by_promise = sorted(threats, key=lambda column: -threats[column])  # of equals the middle first
+        self._by_promise = sorted(threats, key=lambda column: -threats[column])  # ties: the middle first
 
     def run(self, seconds: float = math.inf) -> bool:
-        """Searches for about so long, 5 ms more at most. Is everything known?"""
+        """Searches for about `seconds`, 5 ms more at most. Is everything known?"""
         ends = time.perf_counter() + seconds
         while self._asked or self._ask():
             is_answered = self._question.run(NODES_PER_LOOK)
@@ -240,15 +240,15 @@ class Solving:
 
     @property
     def score_bounds(self) -> tuple[int, int]:
-        """What the score of the position is at least, and at most."""
+        """Lower and upper bound of the position's score."""
         return max(lower for lower, _ in self.bounds.values()), max(
             upper for _, upper in self.bounds.values()
         )
 
     @property
     def best_columns(self) -> list[int]:
-        """All the best, the middle first. Until they are known: the one that is proven to reach the most,
-        of equals the one that may still reach the most, of equals the one nearest to the middle."""
+        """All best columns, the middle first. Until they are known: the column with the highest lower bound;
+        among equals the one with the highest upper bound; among equals the one nearest to the middle."""
         columns = sorted(self.bounds, key=lambda column: self.bounds[column], reverse=True)
         score = self.score_bounds[0]
         return (
@@ -267,12 +267,12 @@ class Solving:
         return self._asked is not None
 
     def _next_question(self) -> tuple[int, int, int] | None:
-        """(column, lowest, highest): what is its score between the two? None if everything is known."""
+        """(column, lowest, highest): where between the two is its score? None if everything is known."""
         lowest, highest = self.score_bounds
         if lowest < highest:
             middle = int(middle_of(lowest, highest))
             better = [column for column in self._by_promise if self.bounds[column][1] > middle]
-            column = max(better, key=lambda column: self.bounds[column][0])  # of equals the first
+            column = max(better, key=lambda column: self.bounds[column][0])  # among equals the first
             return column, middle, middle + 1
         for column, (lower, upper) in self.bounds.items():
             if lower < highest <= upper:
@@ -284,7 +284,7 @@ class Solving:
         return None
 
     def _take_over(self) -> None:
-        """What the question has told so far: its bounds count where they have moved."""
+        """Takes over what the question has found so far: those of its bounds that have changed."""
         assert self._asked
         column, lowest, highest = self._asked
         lower, upper = self.bounds[column]
@@ -302,7 +302,7 @@ def clamp(score: int) -> int:
 
 
 def plies_to_end(score: int, played: int) -> int:
-    """After how many more plies a game with this score ends, by best play from a position of `played` stones.
+    """The number of plies to the end of a game with this score, by best play after `played` stones.
 
     A win of n comes with stone 22 - n of the winner's 21.
     """

@@ -1,13 +1,13 @@
-"""What the patterns of a board say: who has won, what must be answered, and otherwise who stands better.
+"""Evaluates a board by its patterns: who has won, what must be answered, and otherwise who is better.
 
-Values are whole numbers for the player to move. MATE - n is a win at the n-th move from here, by either side:
+Values are integers for the player to move. MATE - n is a win at the n-th move from here, by either side:
 
     a point that makes a five                                        MATE - 1
     the opponent has two such points                                 -(MATE - 2)
-    nobody has one, and I have one that makes an open four           MATE - 3
+    neither has one, and I have one that makes an open four          MATE - 3
 
-In caro one stone can stop two fives, and in renju black's open four may be forbidden: such cases are not
-claimed.
+In caro one stone can stop two fives, and in renju black's open four may be forbidden: we do not claim a win
+in such cases.
 """
 
 import math
@@ -33,15 +33,15 @@ from tengen.tactics.lines import (
 MATE = 1_000_000
 SURE = MATE - 1000  # values beyond it are proven
 UNKNOWN = MATE + 1  # no value
-SCALE = 400  # an advantage of this much is shown as tanh(1)
+SCALE = 400  # an advantage of this size is shown as tanh(1)
 
-# Beside the worth of all lines: a double threat that can be carried out now, or only later.
+# Added to the worth of all lines: a double threat that can be played now, or only later.
 FOUR_THREE_NOW, FOUR_THREE_LATER = 300, 60
 TWO_THREES_NOW, TWO_THREES_LATER = 120, 30
 
 Moves = npt.NDArray[np.int16]
 
-# `judge` allocates, our kernels do not know how to (see search/tree.py): it is compiled before them, here.
+# `judge` allocates, which our kernels cannot do (see search/tree.py): it is compiled before them, here.
 judge(np.array([1, 1, 5, RENJU, 0, 0, 0, 0, 1], np.int16), 0)
 
 
@@ -51,13 +51,13 @@ def squash(value: int) -> float:
 
 
 def plies_to_end(value: int) -> int | None:
-    """How many plies until the proven end that a value stands for; None if nothing is proven."""
+    """The number of plies to the end that a value proves; None if nothing is proven."""
     return MATE - abs(value) if abs(value) > SURE else None
 
 
 @kernel
 def at_ply(value: int, ply: int) -> int:
-    """A value as seen from the root, `ply` moves before: wins are further away."""
+    """A value as seen from the root, `ply` moves earlier: wins are further away."""
     if value > SURE:
         return value - ply
     if value < -SURE:
@@ -83,7 +83,7 @@ def find_point(lines: Lines, me: int, wanted: int) -> int:
 
 @kernel
 def settled(lines: Lines, me: int, mine: int, theirs: int) -> int:
-    """The value, if the tallies of the two players tell how the game ends; else UNKNOWN."""
+    """The value, if the tallies of the two players show how the game ends; else UNKNOWN."""
     if count(mine, WINS) > 0:
         return MATE - 1
     rule = lines.state[3]
@@ -96,7 +96,7 @@ def settled(lines: Lines, me: int, mine: int, theirs: int) -> int:
 
 @kernel
 def estimate(me: int, worth: int, mine: int, theirs: int) -> int:
-    """Who stands better. A player who must stop a five does not really have the move."""
+    """How much better the player to move is. A player who must stop a five does not really have the move."""
     first, second = worth & 0xFFFFFFFF, worth >> 32
     balance = first - second if me == 1 else second - first
     total = first if me == 1 else second
@@ -108,7 +108,7 @@ def estimate(me: int, worth: int, mine: int, theirs: int) -> int:
 
 @kernel
 def double_threats(now: int, later: int) -> int:
-    """What they are worth to the player who has the move, given both tallies."""
+    """What double threats are worth to the player with the move; tallies of that player and the opponent."""
     value = 0
     if count(now, FOUR_THREE) > 0:
         value += FOUR_THREE_NOW
@@ -123,7 +123,7 @@ def double_threats(now: int, later: int) -> int:
 
 @kernel
 def evaluate(lines: Lines, me: int, worth: int, first: int, second: int, left: int) -> int:
-    """The value for the player to move of a board with this worth, these tallies, so many empty points."""
+    """The value for the player to move of a board with this worth, these tallies, `left` empty points."""
     if left == 0:
         return 0
     mine, theirs = (first, second) if me == 1 else (second, first)
@@ -146,7 +146,7 @@ def makes_four(shape: int, me: int) -> bool:
 
 @kernel
 def list_near(lines: Lines, moves: Moves) -> int:
-    """How many empty points there are within two of a stone; they are listed."""
+    """Lists the empty points within two of a stone; returns their number."""
     rows, cols = np.int64(lines.state[0]), np.int64(lines.state[1])
     occupied = lines.occupied
     found = 0
@@ -164,10 +164,10 @@ def list_near(lines: Lines, moves: Moves) -> int:
 
 @kernel
 def list_moves(lines: Lines, me: int, moves: Moves) -> tuple[int, int]:
-    """How many points are worth a try, and what a player is sure to get anyway: (count, least value).
+    """Lists the moves to try: (count, least value), the least value being sure without any of them.
 
-    These are all empty points within two of a stone, unless the opponent threatens to win: then those that
-    may prevent it, and all others give the least value. Forbidden points are listed too.
+    These are all empty points within two of a stone. If the opponent threatens to win, only the points that
+    may prevent it; all others give the least value. Forbidden points are listed too.
     """
     cols, rule = np.int64(lines.state[1]), lines.state[3]
     reach = line_reach(lines.state[2], rule)

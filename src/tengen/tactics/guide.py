@@ -2,14 +2,13 @@
 
 A guided game is the same game with two functions replaced:
 
-    legal(state, mask)       only the moves worth a place in the tree
-    rollout(state, random)   a game to its end, in place, in which nobody overlooks a row
+    legal(state, mask)       only the moves that are worth adding to the tree
+    rollout(state, random)   a game to its end, in place; completes winning rows and blocks the opponent's
 
-What is left of the legal moves: winning ones if there are any; else, if the opponent threatens to win, the
-points that stop it. In the m,n,k family, else: double threats, such as an open four; else, against one of the
-opponent's, the points in line with it and our own fours; else, of the points within two of a stone, the 16
-that touch the most stones. What UCT proves then holds among the moves that are left: nearly always, not
-always, the truth.
+`legal` keeps the first of these that exists: winning moves; points that stop a win of the opponent. In the
+m,n,k family, then: double threats, such as an open four; against a double threat of the opponent, the points
+in line with it and our own fours; of the points within two of a stone, the 16 that touch the most stones.
+UCT's proofs then hold among the moves that are kept: nearly always, not always, the truth.
 """
 
 from dataclasses import replace
@@ -28,7 +27,7 @@ from tengen.games.randomness import random_below
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge
 from tengen.games.result import DRAW, RESULT
 
-REACH = 2  # a point this near to a stone is worth a look
+REACH = 2  # cells: points this near to a stone are considered
 MOST_MOVES = 16  # in a quiet position: fewer moves, deeper trees
 KEPT = 8  # open threats remembered for each player
 DOWN = np.array([0, 0, 1, -1, 1, -1, 1, -1])  # the eight directions
@@ -36,7 +35,7 @@ RIGHT = np.array([1, -1, 0, 0, 1, -1, -1, 1])
 
 
 def guided(game: Game) -> Game | None:
-    """The game, for a search that knows a little about it; None if we know nothing."""
+    """The game with guided moves and rollouts; None if we know nothing about it."""
     if mnk.is_mnk(game):
         return replace(game, legal=row_moves, rollout=row_rollout)
     if game.play is connect4.play:
@@ -52,7 +51,7 @@ def row_moves(state: State, mask: Mask) -> None:
         for i in range(mask.size):
             mask[i] = mask[i] and i == rows // 2 * cols + cols // 2
         return
-    # 1. a row at once, mine or the opponent's
+    # 1. a point that completes a row, mine or the opponent's
     for turn in range(2):
         player = me if turn == 0 else 3 - me
         found = 0
@@ -66,7 +65,7 @@ def row_moves(state: State, mask: Mask) -> None:
     near = 0
     for i in range(mask.size):
         near += mask[i] and is_near(state, i)
-    if near == 0:  # the board is so full, or so forbidden, that any legal move will do
+    if near == 0:  # no such point is free and allowed: any legal move will do
         return
     for i in range(mask.size):
         mask[i] = mask[i] and is_near(state, i)
@@ -92,15 +91,15 @@ def row_moves(state: State, mask: Mask) -> None:
 
 @njit(cache=True)
 def keep_busiest(state: State, mask: Mask) -> None:
-    """Of the moves, only those that touch the most: every run of k cells through a point counts that only one
-    player has stones in, four times as much for each stone."""
+    """Keeps only the moves that touch the most stones: counts every run of k cells through a point in which
+    only one player has stones, four times as much for each stone."""
     scores = np.zeros(mask.size, np.int64)
     count = 0
     for i in range(mask.size):
         if mask[i]:
             scores[i] = busyness(state, i)
             count += 1
-    while count > MOST_MOVES:  # the least busy go, the last first
+    while count > MOST_MOVES:  # removes the least busy, the last first
         worst = -1
         for i in range(mask.size):
             if mask[i] and (worst < 0 or scores[i] <= scores[worst]):
@@ -134,7 +133,7 @@ def busyness(state: State, cell: int) -> int:
 
 @njit(cache=True)
 def num_threats_made(state: State, cell: int, player: int) -> int:
-    """How many points would complete a row of this player's, given a stone here; two are too many to stop."""
+    """The number of points that complete this player's row after a stone here; two cannot be stopped."""
     rows, cols = state[0], state[1]
     row, col = cell // cols, cell % cols
     before = state[HEADER + cell]
@@ -165,7 +164,7 @@ def is_near(state: State, cell: int) -> bool:
 
 @njit(cache=True)
 def row_rollout(state: State, random: Random) -> None:
-    """Points that complete a row are remembered when the stone that makes them possible is played."""
+    """Plays a guided random game to the end, in place. Remembers the points where a row can be completed."""
     if state[RESULT] != 0:
         return
     num_cells, is_renju = state[0] * state[1], state[3] == RENJU
@@ -197,7 +196,7 @@ def row_rollout(state: State, random: Random) -> None:
                 j = random_below(random, untried)
                 if not (is_renju and me == 1 and judge(state, empty[j]) >= OVERLINE):
                     break
-                untried -= 1  # forbidden: out of the way, for this move
+                untried -= 1  # forbidden: skipped for this move
                 swap(empty, place, j, untried)
                 j = -1
         if j < 0:  # every empty point is forbidden
@@ -229,7 +228,7 @@ def swap(empty: State, place: State, i: int, j: int) -> None:
 
 @njit(cache=True)
 def forced(state: State, player: int, threats: State, num_threats: State, place: State) -> int:
-    """Where in the list of empty cells a point is that completes a row of this player, or -1."""
+    """The place, in the list of empty cells, of a point that completes a row of this player, or -1."""
     while num_threats[player] > 0:
         cell = threats[player, num_threats[player] - 1]
         if state[HEADER + cell] == 0 and completes_row(state, cell, player):
@@ -240,7 +239,7 @@ def forced(state: State, player: int, threats: State, num_threats: State, place:
 
 @njit(cache=True)
 def remember_threats(state: State, action: int, me: int, threats: State, num_threats: State) -> None:
-    """A row through the new stone is completed just beyond one of the two ends of the run it belongs to."""
+    """Stores the points that complete a row through the new stone: just beyond the two ends of its run."""
     rows, cols = state[0], state[1]
     row, col = action // cols, action % cols
     for direction in range(8):
@@ -290,7 +289,7 @@ def column_rollout(state: State, random: Random) -> None:
         col = wins if wins >= 0 else winning_column(state, 3 - me)
         if col < 0:
             col = random_below(random, cols)
-            while state[COLUMN_HEADER + col] != 0:  # full: throw again
+            while state[COLUMN_HEADER + col] != 0:  # full: draw another column
                 col = random_below(random, cols)
         row = rows - 1
         while state[COLUMN_HEADER + row * cols + col] != 0:

@@ -8,8 +8,8 @@ The names are those of five in a row; with another k a "five" is k stones, a "fo
     OPEN_THREE  one stone short of an open four      THREE  one stone short of a four
     OPEN_TWO    one stone short of an open three     TWO    one stone short of a three
 
-Only the first line needs the rules, and asks them: the others follow from it, one stone at a time. So the
-same dozen lines describe overlines in standard gomoku and fives blocked at both ends in caro.
+Only FIVE needs the rules, and asks them; the others follow from it, one stone at a time. So the same dozen
+lines of code describe overlines in standard gomoku and fives blocked at both ends in caro.
 
 What a stone makes in a line depends on the cells within reach. They are the digits of a code in base 4:
 
@@ -17,13 +17,13 @@ What a stone makes in a line depends on the cells within reach. They are the dig
      0  1  2  3     4  5  6  7        the digit's place, lowest first; here reach 4
 
 A table holds the pattern for either player under each code: a pair, the first player's in bits 0-2, the
-second's in bits 3-5. Reach is k, so that the cells at both ends of a five are seen; in freestyle nothing
-depends on those, and k - 1 is enough. What a stone makes in its four lines together is its shape:
+second's in bits 3-5. Reach is k, so that the cells at both ends of a five are seen; in freestyle they do not
+matter, and k - 1 is enough. What a stone makes in its four lines together is its shape:
 
     bits 0-2 →    3-5 ↓    6-8 ↘    9-11 ↙     the first player's        bits 12-23     the second's
 
-A shape's rank says what it amounts to. How many empty points have a rank is one digit of a tally; two fours
-are as good as an open four, for there is no reply to both.
+A shape's rank says how strong it is. A tally counts the empty points of each rank, one digit per rank. Two
+fours are as good as an open four, because no reply stops both.
 """
 
 from functools import lru_cache
@@ -42,16 +42,16 @@ from tengen.search.tree import inlined, kernel
 
 NONE, TWO, OPEN_TWO, THREE, OPEN_THREE, FOUR, OPEN_FOUR, FIVE = range(8)
 NAMES = ("none", "two", "open two", "three", "open three", "four", "open four", "five")
-NOTABLE = 4  # the bit that tells OPEN_THREE and better from the rest
-# What a stone makes, if the best that one more stone can make of it is …; a FOUR may still prove open.
+NOTABLE = 4  # the bit that is set in OPEN_THREE and better
+# What a stone makes, by the best that one more stone can make; a FOUR may still turn out to be open.
 ONE_SHORT_OF = np.array([NONE, NONE, NONE, TWO, OPEN_TWO, THREE, OPEN_THREE, FOUR], np.uint8)
 
-# Ranks, and their digits in a tally.
+# Ranks; each has a digit in a tally.
 PLAIN, ONE_THREE, TWO_THREES, ONE_FOUR, FOUR_THREE, WINS_IN_TWO, WINS = range(7)
 NAMED_RANKS = ("nothing", "a three", "two threes", "a four", "four and three", "an open four", "five")
 DIGIT = 10  # bits: a board has fewer than 1024 points
 
-# What a point is worth to a player who could make this there. Chosen by judgement, checked by matches.
+# What a point is worth to a player who could make this there. Chosen by hand, checked by matches.
 WORTH = (0, 1, 4, 5, 16, 18, 90, 100)
 
 LEAST_K, MOST_K = 3, 6  # a table for k = 7 would take 256 MiB
@@ -65,7 +65,7 @@ Longs = npt.NDArray[np.int64]
 class Lines(NamedTuple):
     """A board and the patterns of its empty points, kept up to date by `place` and `remove`."""
 
-    state: State  # the header and the cells are kept, nothing behind them; no cell is marked FORBIDDEN
+    state: State  # only the header and the cells are kept up to date; no cell is marked FORBIDDEN
     occupied: Rows  # [rows + 4], a bit for each stone; two empty rows above and below
     room: npt.NDArray[np.int8]  # [8 · A], cells behind and ahead of a point in each direction, within reach
     codes: Rows  # [4 · A], the code of each line through a point
@@ -81,12 +81,12 @@ class Lines(NamedTuple):
 
 @njit(cache=True)
 def describe_lines(k: int, rule: int, me: int, reach: int) -> Bytes:
-    """uint8[4 ** (2 · reach)]: what a stone of `me` makes, for each code; 0 for impossible ones."""
+    """uint8[4 ** (2 · reach)]: what a stone of `me` makes, for each code; 0 for impossible codes."""
     width = 2 * reach + 1
     table = np.zeros(4 ** (2 * reach), np.uint8)
     board = np.zeros(HEADER + width + 4, np.int16)  # a board of one row, as long as the line
     board[0], board[2], board[3] = 1, k, rule
-    for code in range(table.size - 1, -1, -1):  # one more stone makes a code greater: its entry is known
+    for code in range(table.size - 1, -1, -1):  # one more stone makes a greater code: its entry is known
         first, last = 0, 2 * reach - 1
         while first < reach and code >> 2 * first & 3 == 3:
             first += 1
@@ -157,7 +157,7 @@ def rank_table(is_renju: bool) -> Bytes:
 
 
 def check_plays(player: str, game: Game) -> None:
-    """UserError if patterns say nothing about this game."""
+    """UserError if there are no patterns for this game."""
     if not mnk.is_mnk(game):
         raise UserError(f"player '{player}' plays five-in-a-row games (mnk), not {game.name}")
     k = game.header[2]
@@ -205,7 +205,7 @@ def measure_room(lines: Lines) -> None:
 
 @kernel
 def clear(lines: Lines) -> None:
-    """Takes all stones off."""
+    """Removes all stones."""
     reach = line_reach(lines.state[2], lines.state[3])
     lines.occupied[:] = 0
     lines.tally[:] = 0
@@ -226,7 +226,7 @@ def clear(lines: Lines) -> None:
 
 @kernel
 def set_up(lines: Lines, state: State) -> None:
-    """Makes the board that of a state."""
+    """Copies the board of a state."""
     clear(lines)
     for point in range(lines.shapes.size):
         cell = state[HEADER + point]
@@ -236,25 +236,25 @@ def set_up(lines: Lines, state: State) -> None:
 
 @inlined
 def whole(number: Any) -> int:
-    """As a signed number of 64 bits, so that what it is given to is compiled once."""
+    """The number as int64, so that functions called with it are compiled only once."""
     return np.int64(number)  # type: ignore[return-value]
 
 
 @inlined
 def rank(lines: Lines, shape: int, me: int) -> int:
-    """What a shape amounts to for a player, 1 or 2."""
+    """The rank of a shape for a player, 1 or 2."""
     return whole(lines.ranks[np.uint64(me - 1), np.uint64(shape >> (12 * (me - 1)) & 4095)])
 
 
 @inlined
 def digit(rank: int) -> int:
-    """One point of this rank, in a tally; plain ones are not counted."""
+    """The tally of one point of this rank; plain points are not counted."""
     return 0 if rank == 0 else 1 << DIGIT * (rank - 1)
 
 
 @inlined
 def count(tally: int, rank: int) -> int:
-    """How many points have a rank."""
+    """The number of points with a rank."""
     return tally >> DIGIT * (rank - 1) & (1 << DIGIT) - 1
 
 
@@ -285,9 +285,9 @@ def disappear(lines: Lines, point: int) -> None:
 
 @inlined
 def see_stone(lines: Lines, point: int, stone: int, keep: bool) -> tuple[int, int, int]:
-    """All points within reach see a stone come, or go: how `worth` and the two tallies change.
+    """How `worth` and the two tallies change when a stone is placed or removed, over all points within reach.
 
-    With keep=False nothing is written: what would change? 2 × as fast as placing and removing the stone.
+    With keep=False nothing is written, only computed: 2 × as fast as placing and removing the stone.
     """
     cols = int(lines.state[1])
     reach = line_reach(lines.state[2], lines.state[3])
@@ -308,7 +308,7 @@ def see_stone(lines: Lines, point: int, stone: int, keep: bool) -> tuple[int, in
                 continue
             other = np.uint64(point + away * step)
             line = np.uint64(4) * other + np.uint64(direction)
-            place = reach - away if away > 0 else reach - away - 1  # of our digit in the other's code
+            place = reach - away if away > 0 else reach - away - 1  # of this digit in the other's code
             code = lines.codes[line] ^ np.uint32(stone << 2 * place)
             if keep:
                 lines.codes[line] = code
@@ -363,7 +363,7 @@ def place(lines: Lines, point: int, stone: int) -> None:
 
 @kernel
 def remove(lines: Lines, point: int) -> None:
-    """Takes a stone off."""
+    """Removes a stone."""
     cols = lines.state[1]
     stone = whole(lines.state[HEADER + point])
     lines.state[HEADER + point] = 0

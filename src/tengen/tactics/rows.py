@@ -1,4 +1,4 @@
-"""Where a player completes a winning row, in every game of the m,n,k family: for searches of fours."""
+"""Points that complete a winning row, in every game of the m,n,k family: for the search of fours."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -13,18 +13,18 @@ from tengen.games.renju import FORBIDDEN, OVERLINE, judge
 from tengen.search.tree import inlined, kernel
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Ints = npt.NDArray[np.int64]  # all of one width, so that each kernel is compiled once
+Ints = npt.NDArray[np.int64]  # always int64, so that each kernel is compiled once
 
 
 def allocating(function: Function) -> Function:
-    """Compiles a part of kernels that allocates: they are compiled without reference counting (tree.py)."""
+    """Compiles a function that allocates; kernels that call it have no reference counting (tree.py)."""
     options: Any = {"cache": True, "nogil": True, "_nrt": True}
     return cast(Function, njit(**options)(function))
 
 
 @kernel
 def winning_moves(state: State, player: int, out: Ints) -> int:
-    """Where a player would complete a winning row: writes the points to out[A], returns their number."""
+    """Writes the points where a player would complete a winning row to out[A]; returns their number."""
     count = 0
     for cell in range(state[0] * state[1]):
         if state[HEADER + cell] in (0, FORBIDDEN) and completes_row(state, cell, player):
@@ -35,9 +35,9 @@ def winning_moves(state: State, player: int, out: Ints) -> int:
 
 @kernel
 def winning_moves_near(state: State, stone: int, player: int, out: Ints) -> int:
-    """Of those, the points whose row would hold this stone of the player's: out[8]. 18 × as fast.
+    """Writes the winning moves whose row would contain this stone of the player to out[8]; 18 × as fast.
 
-    If there were none before the stone was put down, these are all.
+    If there were none before the stone was played, these are all.
     """
     count = 0
     for i in range(ends_of_runs(state, stone, player, out)):
@@ -50,7 +50,7 @@ def winning_moves_near(state: State, stone: int, player: int, out: Ints) -> int:
 
 @kernel
 def ends_of_runs(state: State, stone: int, player: int, out: Ints) -> int:
-    """The first cells in all eight directions that do not hold a stone of the player's, if they are empty."""
+    """The first cell in each of the eight directions without a stone of the player, if it is empty."""
     count = 0
     for direction in range(4):
         step, ahead, behind = ray(state, stone, direction)
@@ -83,7 +83,7 @@ def ray(state: State, cell: int, direction: int) -> tuple[int, int, int]:
 
 @allocating
 def is_forbidden(board: State, cell: int) -> bool:
-    """May black not play on an empty cell in renju?"""
+    """Is an empty cell forbidden for black in renju?"""
     return judge(board, cell) >= OVERLINE
 
 

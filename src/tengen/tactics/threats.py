@@ -3,19 +3,19 @@
 A four is a move after which the player threatens to complete a winning row. The attacker plays nothing but
 fours, so the defender has almost no choice, and a search can go deep:
 
-    attacker   a four. It must leave the defender no row to complete: if his last reply made a four of his
-               own, the attacker's move has to stop that and still be a four
-    defender   whatever stops all the rows that are threatened: a stone on the one point that completes them
-               or, in caro, one at the end of the row, which then counts for nothing
+    attacker   a four. It must leave the defender no row to complete: if the defender's last reply made a
+               four, the attacker's move has to stop that and still be a four
+    defender   any reply that stops all the threatened rows: a stone on the one point that completes them
+               or, in caro, one at the end of the row, which then does not count
     the end    no reply stops every row, or the only one that would is forbidden for black
 
         · X X X ○ ·        after ○ both ends complete a row: a win of depth 2, counted in attacking moves
 
 The search deepens one attacking move at a time, so the depth of a win it finds is the smallest. Every win
-is proven against every legal reply. Positions known to hold no win are kept in a table by a hash of 64 bits:
+is proven against every legal reply. Positions known to have no win are kept in a table by a 64-bit hash:
 two positions with the same hash could hide a win (a chance of nodes / 2⁴⁸), but never invent one.
 
-    find_win(position, game)                       # at once, or in slices:
+    find_win(position, game)                       # in one call, or in slices:
     work = new_work(game)
     begin(work, position)
     while advance(work, num_nodes=1000) == OPEN: ...   # the clock, a stop
@@ -50,7 +50,7 @@ TO_MOVE = -1
 
 Bits = npt.NDArray[np.uint64]
 
-FOUND, NONE, UNKNOWN, OPEN = range(4)  # what `advance` says; OPEN: not searched to its end
+FOUND, NONE, UNKNOWN, OPEN = range(4)  # what `advance` returns; OPEN: not searched to the end
 STATUSES: tuple[Literal["found", "none", "unknown"], ...] = ("found", "none", "unknown", "unknown")
 
 # A frame of the search, one for each attacking move: how many moves there are to try and how many were tried,
@@ -58,8 +58,8 @@ STATUSES: tuple[Literal["found", "none", "unknown"], ...] = ("found", "none", "u
 # would complete at once, and whether something below was left out because of the limit.
 MOVES, TRIED, MOVE, REPLIES, ANSWERED, DANGERS, CUT = range(7)
 
-# Work.numbers: windows in `builds`, lists of moves made, fours tried; whose win is looked for, by how many
-# attacking moves at most; by how many now, where that search stands (-1: before it), what came of it.
+# Work.numbers: windows in `builds`, lists of moves made, fours tried; the attacker, the maximum number of
+# attacking moves; the current limit, the current depth of that search (-1: before it), its result.
 BUILDS, LISTS, NODES, ME, MAX_DEPTH, LIMIT, DEPTH, STATUS, LENGTH = range(9)
 
 DEFENDER = 64  # a window's count: the attacker's stones in it, and 64 for each of the defender's
@@ -68,20 +68,20 @@ ENDLESS = 32767  # in the table: no win at any depth
 
 @dataclass(frozen=True)
 class ThreatResult:
-    """What is certain about the player to move's fours."""
+    """What is certain about the fours of the player to move."""
 
     status: Literal["found", "none", "unknown"]  # see find_win
-    line: tuple[int, ...]  # attack and defence in turn, up to the winning move; one defence if there are more
-    depth: int  # attacking moves, the winning one included, that suffice against every defence; else 0
+    line: tuple[int, ...]  # attack and defence in turn, up to the winning move; one of several defences
+    depth: int  # attacking moves, including the winning one, that suffice against every defence; else 0
     nodes: int  # fours tried
 
 
 class Work(NamedTuple):
-    """The memory of a search, for one game and one thread. Worth reusing: the table stays true."""
+    """The memory of a search, for one game and one thread. Reuse it: the table stays valid."""
 
-    board: State  # [S], the position being looked at
+    board: State  # [S], the position being searched
     counts: Ints  # [4 · cells], of the window of k cells that begins at a cell in a direction
-    builds: Ints  # [4 · cells], the windows with all but two of the attacker's stones and none other
+    builds: Ints  # [4 · cells], the windows with k - 2 stones of the attacker and no others
     places: Ints  # [4 · cells], where a window is in `builds`
     seen: Ints  # [cells], in which list of moves a cell was last
     numbers: Ints  # [9], see BUILDS …
@@ -93,13 +93,13 @@ class Work(NamedTuple):
     replies: Ints  # [depth, 9]
     hashes: Bits  # [depth]
     line: Ints  # [2 · depth]
-    words: Bits  # [3, cells], Zobrist: for a stone of either player, and for who attacks
+    words: Bits  # [3, cells], Zobrist: for a stone of either player, and for the attacker
     keys: Bits  # [a power of two]
-    known: npt.NDArray[np.int16]  # [the same], the depth down to which a position holds no win
+    known: npt.NDArray[np.int16]  # [the same], the depth up to which a position has no win
 
 
 def new_work(game: Game, max_depth: int = 40, table_bits: int = 16) -> Work:
-    """Memory for searches of at most so many attacking moves, with a table of 2^table_bits positions."""
+    """Memory for searches of at most `max_depth` attacking moves, with a table of 2^table_bits positions."""
     if not mnk.is_mnk(game):
         raise UserError(f"{game.name} has no fours: only games of k in a row, such as gomoku15, do")
     if max_depth < 1:
@@ -134,10 +134,10 @@ def find_win(
     max_depth: int = 40,
     work: Work | None = None,
 ) -> ThreatResult:
-    """Does the player to move win by continuous fours? Of the wins there are, one of the smallest depth.
+    """A win by continuous fours for the player to move, of the smallest depth, if there is one.
 
     found    a forced win against every legal defence, which begins with line[0]
-    none     there is no win by fours, however long
+    none     there is no win by fours of any length
     unknown  max_nodes fours were tried, or there is no win of max_depth attacking moves or fewer
     """
     work = work or new_work(game, max_depth)
@@ -147,14 +147,14 @@ def find_win(
 
 
 def begin(work: Work, position: Position | State, max_depth: int = 40) -> None:
-    """Starts to look for a win of the player to move, in place of the search before; `advance` goes on."""
+    """Starts to look for a win of the player to move, in place of the last search; `advance` continues."""
     _begin(
         np.array(position.state if isinstance(position, Position) else position, np.int16), max_depth, work
     )
 
 
 def result(work: Work) -> ThreatResult:
-    """What is certain so far; may be asked between any two slices."""
+    """What is certain so far; can be called between any two slices."""
     numbers = work.numbers
     line = tuple(int(cell) for cell in work.line[: numbers[LENGTH]])
     depth = int(numbers[LIMIT]) if line else 0
@@ -179,11 +179,11 @@ def _begin(state: State, max_depth: int, work: Work) -> None:
 
 @kernel
 def advance(work: Work, num_nodes: int) -> int:
-    """Tries at most so many fours more: FOUND, NONE, UNKNOWN (none within max_depth), or OPEN."""
+    """FOUND, NONE, UNKNOWN (none within max_depth) or OPEN, after at most `num_nodes` more fours."""
     numbers = work.numbers
     stop = numbers[NODES] + num_nodes
     while numbers[STATUS] == OPEN:
-        if numbers[DEPTH] < 0:  # one attacking move more than before, or than is known to hold no win
+        if numbers[DEPTH] < 0:  # one attacking move more than before, or than the table excludes
             known = look_up(work.hashes[0], work)
             numbers[LIMIT] = max(2, numbers[LIMIT] + 1, known + 1)
             if numbers[LIMIT] > numbers[MAX_DEPTH]:
@@ -202,7 +202,7 @@ def advance(work: Work, num_nodes: int) -> int:
 def set_up(state: State, me: int, work: Work) -> bool:
     """Copies the position, counts its windows, hashes it, and lists what the defender threatens.
 
-    Answers whether the attacker may win at once: winning_moves looks at every cell, 5 µs.
+    Returns whether the attacker may win at once: winning_moves looks at every cell, 5 µs.
     """
     board, num_cells, k = work.board, state[0] * state[1], state[2]
     bits = work.words[2, me - 1]
@@ -242,9 +242,9 @@ def set_up(state: State, me: int, work: Work) -> bool:
 
 @kernel
 def search_to(limit: int, me: int, stop: int, work: Work) -> bool:
-    """Goes on with a search of so many attacking moves. Is it done? LENGTH is that of the line that wins.
+    """Continues a search of at most `limit` attacking moves. Is it done? LENGTH is that of the winning line.
 
-    It is left when the fours tried are `stop`, before the next one is counted.
+    It returns when `stop` fours have been tried, before it counts the next one.
     """
     frames, numbers = work.frames, work.numbers
     depth = numbers[DEPTH]
@@ -289,7 +289,7 @@ def search_to(limit: int, me: int, stop: int, work: Work) -> bool:
         after = work.hashes[depth] ^ work.words[me - 1, frames[depth, MOVE]] ^ work.words[2 - me, reply]
         left = limit - depth - 1
         known = look_up(after, work)
-        if left < 2 or known >= left:  # a win at once it is not: the reply stops all rows
+        if left < 2 or known >= left:  # no win at once: the reply stops all rows
             frames[depth, CUT] |= known != ENDLESS
             continue
         put_pair(depth, me, True, work)
@@ -304,7 +304,7 @@ def search_to(limit: int, me: int, stop: int, work: Work) -> bool:
 
 @inlined
 def look_up(bits: np.uint64, work: Work) -> int:
-    """The depth down to which a position is known to hold no win; 0 if nothing is known."""
+    """The depth up to which a position is known to have no win; 0 if nothing is known."""
     slot = bits & np.uint64(work.keys.size - 1)
     return int(work.known[slot]) if work.keys[slot] == bits else 0
 
@@ -314,7 +314,7 @@ def list_moves(depth: int, me: int, work: Work) -> None:
     """Lists the moves that may be fours: the two empty cells of each window, the newest window first."""
     board, frames = work.board, work.frames
     frames[depth, TRIED], frames[depth, CUT] = 0, 0
-    if frames[depth, DANGERS] > 0 and board[3] < CARO:  # the defender's row can be stopped in one place only
+    if frames[depth, DANGERS] > 0 and board[3] < CARO:  # only one point stops the defender's row
         work.moves[depth, 0] = work.dangers[depth, 0]
         frames[depth, MOVES] = 1
         return
@@ -368,7 +368,7 @@ def is_four(depth: int, me: int, work: Work) -> bool:
             work.replies[depth, num_replies] = reply
             num_replies += 1
     work.frames[depth, REPLIES] = num_replies
-    # 3. black without a legal point: a draw, and no win
+    # 3. black has no legal point: a draw, not a win
     is_draw = is_renju and me == 2 and num_replies == 0 and legal_point(board) < 0
     board[HEADER + move] = 0
     return not is_draw
@@ -398,7 +398,7 @@ def write_line(depth: int, me: int, work: Work) -> int:
 
 @kernel
 def put_pair(depth: int, me: int, is_on: bool, work: Work) -> None:
-    """Puts a frame's move and reply on the board, or takes them off."""
+    """Puts a frame's move and reply on the board, or removes them."""
     reply = work.replies[depth, work.frames[depth, ANSWERED] - 1]
     for i in range(2):
         cell = work.frames[depth, MOVE] if i == 0 else reply
@@ -409,7 +409,7 @@ def put_pair(depth: int, me: int, is_on: bool, work: Work) -> None:
 
 @kernel
 def count_windows(cell: int, weight: int, work: Work) -> None:
-    """Brings the windows through a cell up to date, and the list of those that may become fours."""
+    """Updates the windows through a cell, and the list of windows that may become fours."""
     board, counts, builds, places = work.board, work.counts, work.builds, work.places
     num_cells, k = board[0] * board[1], board[2]
     for direction in range(4):
@@ -418,7 +418,7 @@ def count_windows(cell: int, weight: int, work: Work) -> None:
             window = direction * num_cells + cell - i * step
             before = counts[window]
             counts[window] = before + weight
-            if before == k - 2:  # the last of the list takes its place
+            if before == k - 2:  # the last of the list moves to its place
                 work.numbers[BUILDS] -= 1
                 last = builds[work.numbers[BUILDS]]
                 builds[places[window]] = last
