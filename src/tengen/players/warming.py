@@ -8,6 +8,7 @@ nothing to do, and no process is started.
     rules FAMILY      the functions of a game, for a single position
     loops FAMILY      the same for batches, as a search and a network need them
     cache             the cache of evaluations
+    network NAME      a bundled network: whether int8 works on this machine (precision.py)
     search NAME       the kernels of gumbel or puct: the same for all games, so compiled with a tiny game
     solver            the Connect 4 solver
     player NAME FAMILY  everything else a player needs for its first move
@@ -33,7 +34,9 @@ from numba.core import codegen
 
 from tengen import games, kernel_cache, notices, players
 from tengen.evaluators.cache import CachedEvaluator
+from tengen.evaluators.network import open_network
 from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators.zoo import bundled, nearest
 from tengen.games import mnk, symmetry
 from tengen.games.batch import lift
 from tengen.games.coordinates import Cells
@@ -80,6 +83,7 @@ def steps_of(families: Iterable[str]) -> list[str]:
     chosen = list(families)
     steps = [f"{kind} {family}" for family in chosen for kind in ("rules", "loops")]
     steps += ["cache", *(f"search {name}" for name in SEARCHES)]
+    steps += [f"network {name}" for name in bundled() if family_of(games.find(name)) in chosen]
     steps += ["solver"] if "connect4" in chosen else []
     for name, (_, plays) in PLAYERS.items():
         steps += [f"player {name} {family}" for family in chosen if family in plays]
@@ -93,7 +97,9 @@ def ahead(game: Game, search: str = "gumbel") -> None:
     family = family_of(game)
     if family is None or num_cores() < 2 or notices.WORKER in os.environ:
         return
-    missing = not_done([f"rules {family}", f"loops {family}", "cache", f"search {search}"])
+    near = nearest(game)
+    network = [f"network {near.name}"] if near else []
+    missing = not_done([f"rules {family}", f"loops {family}", "cache", *network, f"search {search}"])
     if missing:
         compile_steps(missing, num_helpers=1)
 
@@ -170,6 +176,8 @@ def perform(step: str) -> None:
         _use_loops(games.find(FAMILIES[names[0]]))
     elif kind == "cache":
         _use_cache()
+    elif kind == "network":
+        open_network(f"zoo/{names[0]}")
     elif kind == "search":
         _use_search(names[0])
     elif kind == "solver":
