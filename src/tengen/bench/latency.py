@@ -20,6 +20,7 @@ import numpy as np
 from tengen import games, players
 from tengen.arena.openings import random_openings
 from tengen.errors import MachineError
+from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.players.limit import Limit
 from tengen.players.player import Player
@@ -59,7 +60,7 @@ def measure(limit: Limit, num_moves: int, num_processes: int, num_stops: int) ->
     """The times of each player, as they are measured."""
     for spec, name in CASES:
         with players.find(spec, games.find(name)) as player:
-            player.prepare()
+            player.prepare(limit)
             if num_moves:
                 yield latency(spec, name, "warm move", list(move_times(player, limit, num_moves)))
             if num_stops:
@@ -84,10 +85,15 @@ def move_times(player: Player, limit: Limit, count: int) -> Iterator[float]:
         position = position.play(choice.action)
 
 
+def opening(game: Game, seed: int) -> Position:
+    """A position after a few random moves, in which there is something to think about."""
+    return Position.from_moves(game, next(random_openings(game, OPENING_PLIES, seed)))
+
+
 def stop_time(player: Player, seed: int) -> float:
     """The seconds from stop() in one thread to the answer in another, at a random moment of a search."""
     player.new_game(seed)
-    analysis = player.analyse(Position.start(player.game), Limit())
+    analysis = player.analyse(opening(player.game, seed), Limit())
     stopped: list[float] = []
 
     def stop() -> None:
@@ -119,10 +125,11 @@ def main() -> None:
     """Runs in the new process: prints the two times."""
     spec, game, seconds = sys.argv[1:]
     with players.find(spec, games.find(game)) as player:
+        limit, position = Limit(seconds=float(seconds)), opening(player.game, seed=0)
         began = time.perf_counter()
-        player.prepare()
+        player.prepare(limit)
         prepared = time.perf_counter()
-        player.choose(Position.start(player.game), Limit(seconds=float(seconds)))
+        player.choose(position, limit)
         print(json.dumps([prepared - began, time.perf_counter() - prepared]))
 
 
