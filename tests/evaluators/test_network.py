@@ -75,7 +75,7 @@ def test_paths_are_bundled_networks_runs_and_folders(tmp_path: Path) -> None:
     assert find_network(str(tmp_path / "run" / "best")) == tmp_path / "run" / "best"
     with pytest.raises(UserError) as error:
         open_network("zoo/chess")
-    names = "connect4, gomoku15, gomoku6, gomoku9, tictactoe"
+    names = "connect4, gomoku15, gomoku6, gomoku9, othello8, tictactoe"
     assert str(error.value) == f"no bundled network 'chess', there are {names}: tengen train chess makes one"
 
 
@@ -237,7 +237,7 @@ def test_the_nearest_bundled_network(name: str, near: str, reason: str) -> None:
     assert nearest(games.find(name)) == (near, reason)
 
 
-@pytest.mark.parametrize("name", ["othello8", "hex7", "mnk:rows=9,cols=9,k=6", "connect:rows=7,cols=7,k=5"])
+@pytest.mark.parametrize("name", ["hex11", "hex7", "mnk:rows=9,cols=9,k=6", "connect:rows=7,cols=7,k=5"])
 def test_games_without_a_bundled_network(name: str) -> None:
     assert nearest(games.find(name)) is None
 
