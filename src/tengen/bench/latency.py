@@ -19,7 +19,7 @@ import numpy as np
 
 from tengen import games, players
 from tengen.arena.openings import random_openings
-from tengen.errors import MachineError
+from tengen.errors import MachineError, UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.players.limit import Limit
@@ -56,9 +56,20 @@ def latency(player: str, game: str, what: str, seconds: list[float]) -> Latency:
     return Latency(player, game, what, len(seconds), median, p99, largest)
 
 
-def measure(limit: Limit, num_moves: int, num_processes: int, num_stops: int) -> Iterator[Latency]:
-    """The times of each player, as they are measured."""
-    for spec, name in CASES:
+def cases_of(specs: list[str]) -> list[tuple[str, str]]:
+    """The cases of these players; all if none is named."""
+    known = [spec for spec, _ in CASES]
+    for spec in specs:
+        if spec not in known:
+            raise UserError(f"the players whose time is measured are {', '.join(known)}; got '{spec}'")
+    return [case for case in CASES if case[0] in (specs or known)]
+
+
+def measure(
+    cases: list[tuple[str, str]], limit: Limit, num_moves: int, num_processes: int, num_stops: int
+) -> Iterator[Latency]:
+    """The times of players at games, as they are measured."""
+    for spec, name in cases:
         with players.find(spec, games.find(name)) as player:
             player.prepare(limit)
             if num_moves:

@@ -111,6 +111,7 @@ def search(
 
 @app.command(cls=Command)
 def latency(
+    player: Annotated[list[str] | None, typer.Argument(help="Players; without: all that search.")] = None,
     seconds: Annotated[float, typer.Option(min=0.01, help="The limit of each move.")] = 0.2,
     moves: Annotated[int, typer.Option(min=0, help="Moves of each player; 0: none.")] = 1000,
     processes: Annotated[
@@ -120,18 +121,48 @@ def latency(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Milliseconds that players take under a time limit: warm, in new processes, and after stop()."""
-    from tengen.bench.latency import measure
+    from tengen.bench.latency import cases_of, measure
     from tengen.players.limit import Limit
 
+    cases = cases_of(player or [])
     if not as_json:
         print(f"milliseconds; moves with seconds={seconds:g}\n")
         print(f"{'player':<20}{'game':<10}{'what':<11}{'count':>6}{'median':>9}{'99 %':>9}{'largest':>9}")
     rows = []
-    for row in measure(Limit(seconds=seconds), moves, processes, stops):
+    for row in measure(cases, Limit(seconds=seconds), moves, processes, stops):
         rows.append(row)
         if not as_json:
             times = "".join(f"{1000 * time:>9,.1f}" for time in (row.median, row.p99, row.largest))
             print(f"{row.player:<20}{row.game:<10}{row.what:<11}{row.count:>6}{times}", flush=True)
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows]))
+
+
+@app.command(cls=Command)
+def start(
+    game: Annotated[list[str] | None, typer.Argument(help="Games; without: connect4 gomoku15.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Starts of each kind; the median counts.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Seconds from `tengen play` to the first move: with an empty kernel cache, and the second time."""
+    from tengen import games
+    from tengen.bench.start import starts
+
+    names = game or ["connect4", "gomoku15"]
+    for name in names:
+        games.find(name)
+    if not as_json:
+        print(f"seconds from `tengen play GAME` to the opponent's first move; {rounds} starts of each kind\n")
+        print(f"{'game':<12}{'empty cache':>12}{'longest':>10}{'second time':>13}{'longest':>10}")
+    rows = []
+    for row in starts(names, rounds):
+        rows.append(row)
+        if not as_json:
+            cold, warm = (
+                f"{row.cold:>12.1f}{row.longest_cold:>10.1f}",
+                f"{row.warm:>13.2f}{row.longest_warm:>10.2f}",
+            )
+            print(f"{row.game:<12}{cold}{warm}", flush=True)
     if as_json:
         print(json.dumps([asdict(row) for row in rows]))
 
