@@ -31,6 +31,7 @@ class Node:
     priors: dict[int, float]  # of the legal actions; empty if the game is over
     proven: int = UNKNOWN
     distance: int = 0  # plies to the proven end
+    pruned: int = 0  # plies to the end after moves that the evaluator knows to lose
     children: dict[int, "Node"] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)  # N(s, a), 0 before the first
     returns: dict[int, list[float]] = field(default_factory=dict)  # what each visit of an action brought
@@ -41,19 +42,40 @@ class World:
 
     def __init__(self, game: Game, evaluator: Evaluator) -> None:
         self.game, self.evaluator = game, evaluator
-        self._known: dict[bytes, tuple[int, float, dict[int, float]]] = {}
+        self._known: dict[bytes, tuple[int, int, float, dict[int, float]]] = {}
         self._after: dict[tuple[bytes, int], State] = {}
 
     def node(self, state: State) -> Node:
         key = state.tobytes()
         if key not in self._known:
             self._known[key] = self._look(state)
-        proven, value, priors = self._known[key]
+        proven, distance, value, priors = self._known[key]
         actions = sorted(priors)
-        return Node(
+        node = Node(
             state, int(state[TO_MOVE]), value, dict(priors), proven,
             visits=dict.fromkeys(actions, 0), returns={a: [] for a in actions},
         )  # fmt: skip
+        if proven == UNKNOWN:
+            node.pruned = distance
+        else:
+            node.distance = distance
+        return node
+
+    def root(self, state: State, discount: float) -> Node:
+        """A root: what the evaluator proves of it is shown by its moves. A win is visited at once."""
+        node = self.node(state)
+        if node.proven == UNKNOWN or not node.priors:
+            return node
+        proven, distance, node.proven, node.distance = node.proven, node.distance, UNKNOWN, 0
+        if proven == WIN:
+            action = max(node.priors, key=lambda a: node.priors[a])
+            child = self.node(self.after(state, action))
+            if child.priors:
+                child.proven = WIN if child.to_move == node.to_move else LOSS
+                child.distance = distance - 1
+            node.children[action] = child
+            back_up([(node, action)], discount)
+        return node
 
     def after(self, state: State, action: int) -> State:
         key = state.tobytes(), action
@@ -61,17 +83,24 @@ class World:
             self._after[key] = self.game.after(state, action)
         return self._after[key]
 
-    def _look(self, state: State) -> tuple[int, float, dict[int, float]]:
+    def _look(self, state: State) -> tuple[int, int, float, dict[int, float]]:
+        """(proven, distance, value, priors)"""
         is_over, result = self.game.outcome(state)
         if is_over:
-            return (DRAW if result == 0 else WIN if result > 0 else LOSS), float(result), {}
+            return (DRAW if result == 0 else WIN if result > 0 else LOSS), 0, float(result), {}
         legal = self.game.legal_mask(state)
         evaluation = self.evaluator.evaluate(state[None], legal[None])
+        proven, distance = UNKNOWN, 0
+        if evaluation.playable is not None:
+            assert evaluation.proven is not None and evaluation.distance is not None
+            legal = evaluation.playable[0]
+            proven, distance = int(evaluation.proven[0]), int(evaluation.distance[0])
         logits = {int(a): float(evaluation.logits[0, a]) for a in np.flatnonzero(legal)}
         highest = max(logits.values())
         weights = {a: math.exp(logit - highest) for a, logit in logits.items()}
         total = sum(weights.values())
-        return UNKNOWN, float(evaluation.values[0]), {a: weight / total for a, weight in weights.items()}
+        priors = {a: weight / total for a, weight in weights.items()}
+        return proven, distance, float(evaluation.values[0]), priors
 
 
 def exact_value(node: Node, discount: float) -> float:
@@ -92,11 +121,14 @@ def edge_value(node: Node, action: int, discount: float) -> float:
     return sum(node.returns[action]) / node.visits[action]
 
 
-def after(root: Node, action: int, world: World) -> Node:
-    """The root after a move; -1: the game is over and stays."""
+def after(root: Node, action: int, world: World, discount: float) -> Node:
+    """The root after a move; -1: the game is over and stays. One that only the evaluator proved is new."""
     if action < 0:
         return root
-    return root.children.get(action) or world.node(world.after(root.state, action))
+    child = root.children.get(action)
+    if child is None or (child.proven != UNKNOWN and child.priors and not child.children):
+        return world.root(world.after(root.state, action), discount)
+    return child
 
 
 def make_leaf(path: list[tuple[Node, int]], world: World) -> None:
@@ -133,7 +165,7 @@ def prove(node: Node) -> None:
     if good:
         node.proven, node.distance = WIN, 1 + min(good)
     elif len(drawn) + len(bad) == len(node.priors):
-        node.proven, node.distance = DRAW if drawn else LOSS, 1 + max(drawn + bad)
+        node.proven, node.distance = DRAW if drawn else LOSS, max(node.pruned, 1 + max(drawn + bad))
 
 
 def minimax(game: Game, state: State, known: dict[bytes, int]) -> int:
@@ -195,11 +227,16 @@ def puct_round(root: Node, world: World, settings: SlowPuct, num_leaves: int = 1
 
 
 def puct_choice(node: Node, settings: SlowPuct) -> int:
-    """argmax_a Q(a) + c·P(a)·√N / (1 + N(a)), N = the visit that evaluated the node and those of its edges."""
+    """argmax_a Q(a) + c·P(a)·√N / (1 + N(a)), N = the visit that evaluated the node and those of its edges.
+
+    Not a move that is proven to lose."""
     n = 1 + sum(node.visits.values())
     urgency = 0.0 if settings.fpu_reduction is None else node.value - settings.fpu_reduction
     scores = {}
     for action, prior in node.priors.items():
+        child = node.children.get(action)
+        if child is not None and child.proven == (LOSS if child.to_move == node.to_move else WIN):
+            continue
         q = edge_value(node, action, settings.discount) if node.visits[action] else urgency
         scores[action] = q + settings.c_puct * prior * math.sqrt(n) / (1 + node.visits[action])
     return max(scores, key=lambda action: scores[action])

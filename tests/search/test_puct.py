@@ -364,7 +364,7 @@ def test_memory_stays_within_what_was_asked() -> None:
     assert bytes_per_node(game) * 1_000_001 < 2 * 2**30
     assert nodes_in(256 * 2**20, game) == 256 * 2**20 // bytes_per_node(game)
     assert nodes_in(2**60, game) == 2**31 - 1  # nodes are numbered by int32
-    with pytest.raises(UserError, match="a search tree of gomoku15 needs at least 2,828 bytes, got 1,000"):
+    with pytest.raises(UserError, match="a search tree of gomoku15 needs at least 2,832 bytes, got 1,000"):
         nodes_in(1000, game)
 
 

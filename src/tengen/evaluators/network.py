@@ -29,11 +29,12 @@ from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.card import FILES, Card, Precision, hash_of, read_card, read_onnx
 from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.evaluators.family import home_of, planes_for
+from tengen.evaluators.forced import SeesForced
 from tengen.evaluators.gathering import Answers, Gathering
 from tengen.evaluators.onnx import OnnxEvaluator
 from tengen.evaluators.precision import precision_here
 from tengen.evaluators.session import new_session
-from tengen.evaluators.wins import SeesWins
+from tengen.evaluators.wins import sees_wins
 from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game, Mask, Planes, State
 
@@ -69,9 +70,10 @@ class Network:
         """An evaluator for one search in one thread, with its own cache that grows up to `memory` bytes."""
         own = OnnxEvaluator(game, planes_for(self.card, game, self.source), self._board(game).gathering)
         cache = CachedEvaluator(own, game, memory=memory, sees_last_move=self.sees_last_move(game))
-        return NetworkEvaluator(
-            self, cache, SeesWins(cache, game, self.card.discount) if self.card.sees_wins else cache
-        )
+        chain: Evaluator = cache
+        if self.card.sees_wins:
+            chain = SeesForced(cache, game, sees_wins(game), self.card.discount)
+        return NetworkEvaluator(self, cache, chain)
 
     def direct(self, game: Game) -> OnnxEvaluator:
         """An evaluator for self-play: no cache, and its batches are never combined with others."""

@@ -1,39 +1,32 @@
-"""Sees a win in one move by the rules alone, and asks another evaluator about all other positions.
-
-A network needs long to learn what a single move does, and few simulations cannot make up for it: 32 of them
-cannot look at all of 81 replies. The rules are much cheaper than the network.
-"""
+"""What the rules alone say for certain: a win in one move, and moves that let the opponent win at once."""
 
 import numpy as np
 
-from tengen.evaluators.evaluator import Evaluation, Evaluator
+from tengen.evaluators.evaluator import LOSS, WIN, Int16s
+from tengen.evaluators.forced import Certain, Look
 from tengen.games.batch import lift
 from tengen.games.game import Game, Mask, State
 
-SURE = np.float32(20.0)  # the logit of a winning move; the others have 0
+MOST_ACTIONS = 32  # with more, looking at all replies to all moves takes longer than a network
 
 
-class SeesWins:
-    """Answers by itself if the player to move can win at once; the value is then `discount`, of one ply."""
+def sees_wins(game: Game) -> Look:
+    """Finds wins in one move; in games with few actions also the moves that prevent the opponent's."""
+    rules, sees_replies = lift(game), game.num_actions <= MOST_ACTIONS
 
-    def __init__(self, evaluator: Evaluator, game: Game, discount: float) -> None:
-        self._evaluator, self._batched, self._discount = evaluator, lift(game), discount
-
-    def evaluate(self, states: State, legal: Mask) -> Evaluation:
-        wins = np.zeros(legal.shape, np.bool_)
-        self._batched.wins(states, legal, wins)
+    def look(states: State, legal: Mask) -> Certain:
+        wins, playable = np.zeros(legal.shape, np.bool_), legal.copy()
+        rules.wins(states, legal, wins)
         is_won = wins.any(axis=1)
-        if not is_won.any():
-            return self._evaluator.evaluate(states, legal)
-        logits = np.where(wins, SURE, np.float32(0.0))
-        values = np.full(len(states), self._discount, np.float32)
-        plies_left = np.ones(len(states), np.float32)
-        others = np.flatnonzero(~is_won)
-        if not len(others):
-            return Evaluation(logits, values, plies_left)
-        found = self._evaluator.evaluate(states[others], legal[others])
-        logits[others], values[others] = found.logits, found.values
-        if found.plies_left is None:
-            return Evaluation(logits, values)
-        plies_left[others] = found.plies_left
-        return Evaluation(logits, values, plies_left)
+        proven = np.where(is_won, WIN, 0).astype(np.int8)
+        distance: Int16s = np.where(is_won, 1, 0).astype(np.int16)
+        if sees_replies and len(open_rows := np.flatnonzero(~is_won)):
+            safe = np.zeros((len(open_rows), legal.shape[1]), np.bool_)
+            rules.safe(states[open_rows], legal[open_rows], safe)
+            is_lost, is_threatened = ~safe.any(axis=1), (safe != legal[open_rows]).any(axis=1)
+            proven[open_rows[is_lost]] = LOSS
+            distance[open_rows[is_threatened]] = 2
+            playable[open_rows[~is_lost]] = safe[~is_lost]
+        return Certain(proven, distance, playable, wins)
+
+    return look

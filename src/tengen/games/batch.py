@@ -50,6 +50,12 @@ class BatchedGame:
         """wins[b] = the actions with which the player to move wins at once;  [B, S], [B, A] → [B, A]"""
         self.loops.wins(states, legal, wins)
 
+    def safe(self, states: State, legal: Mask, safe: Mask) -> None:
+        """safe[b] = the actions after which the opponent cannot win at once;  [B, S], [B, A] → [B, A]
+
+        For positions in which the player to move cannot win at once."""
+        self.loops.safe(states, legal, safe)
+
     def expand(
         self,
         states: State,
@@ -202,6 +208,32 @@ class Loops:
                         wins[b, action] = value > 0 if next_state[-1] == states[b, -1] else value < 0
 
         return any_wins
+
+    @cached_property
+    def safe(self) -> Kernel:
+        wins, legal_one, play_one, outcome_one = self.wins, self._legal, self._play, self._outcome
+
+        @self.compiled
+        def safe(states: State, legal: Mask, safe: Mask) -> None:
+            next_states, replies = (
+                np.empty((1, states.shape[1]), np.int16),
+                np.empty((1, legal.shape[1]), np.bool_),
+            )
+            winning = np.empty((1, legal.shape[1]), np.bool_)
+            for b in range(len(states)):
+                for action in range(legal.shape[1]):
+                    safe[b, action] = legal[b, action]
+                    if not legal[b, action]:
+                        continue
+                    play_one(states[b], action, next_states[0])
+                    if outcome_one(next_states[0])[0] or next_states[0, -1] == states[b, -1]:
+                        continue
+                    legal_one(next_states[0], replies[0])
+                    wins(next_states, replies, winning)
+                    for reply in range(legal.shape[1]):
+                        safe[b, action] &= not winning[0, reply]
+
+        return safe
 
     @cached_property
     def expand(self) -> Kernel:

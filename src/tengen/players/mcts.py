@@ -152,7 +152,7 @@ def choice_of(search: Search, tree: int = 0) -> Choice:
         int(result.actions[tree]),
         float(result.values[tree]),
         tuple(principal_variation(search.trees, tree)),
-        f"{simulations:,} simulations",
+        f"{simulations:,} simulations, {int(search.trees.used[tree]):,} nodes",
         int(result.root_distance[tree]) if is_decided else None,
     )
 

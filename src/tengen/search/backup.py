@@ -19,6 +19,8 @@ from tengen.search.tree import (
     WIN,
     Array,
     Floats,
+    Int8s,
+    Int16s,
     Int32s,
     Nodes,
     Slots,
@@ -27,7 +29,8 @@ from tengen.search.tree import (
     kernel,
 )
 
-NO_LOGITS, NO_VALUES = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)  # where nothing was evaluated
+NOTHING = Evaluation(np.zeros((0, 0), np.float32), np.zeros(0, np.float32))  # where nothing was evaluated
+NO_RESULTS, NO_DISTANCES = np.zeros(0, np.int8), np.zeros(0, np.int16)  # where nothing is certain
 
 
 def back_up(
@@ -37,7 +40,7 @@ def back_up(
 
     Returns whether the result of a root has been proven.
     """
-    logits, values = (NO_LOGITS, NO_VALUES) if evaluation is None else (evaluation.logits, evaluation.values)
+    found = evaluation or NOTHING
     return _back_up(
         count,
         slots.per_tree,
@@ -46,9 +49,11 @@ def back_up(
         slots.leaves,
         slots.is_new,
         slots.waiting,
-        slots.legal,
-        logits,
-        values,
+        slots.legal if found.playable is None else found.playable,
+        found.logits,
+        found.values,
+        NO_RESULTS if found.proven is None else found.proven,
+        NO_DISTANCES if found.distance is None else found.distance,
         *trees.nodes,
     )
 
@@ -95,6 +100,8 @@ def _back_up(
     legal: Mask,
     logits: Floats,
     values: Floats,
+    results: Int8s,
+    distances: Int16s,
     *arrays: Array,
 ) -> bool:
     nodes = Nodes(*arrays)
@@ -102,6 +109,11 @@ def _back_up(
         leaf = max(0, waiting[i])
         nodes.values[leaf] = values[i]
         store(nodes, leaf, legal[i], logits[i])
+        if results.size > 0:
+            if results[i] == UNKNOWN:
+                nodes.pruned[leaf] = distances[i]
+            elif nodes.parents[leaf] >= 0:  # a root stays open: its search shows how long each move lasts
+                nodes.proven[leaf], nodes.distance[leaf] = results[i], distances[i]
     to_move, proven, distance = nodes.to_move, nodes.proven, nodes.distance
     visits, value_sums = nodes.visits, nodes.value_sums
     visit = 1
@@ -142,7 +154,7 @@ def _back_up(
                         proven[parent], distance[parent] = WIN, distance[node] + 1
                 elif before != WIN and nodes.num_children[parent] == nodes.num_legal[parent]:
                     # A sibling may have been found good in this very round: then its own slot says so.
-                    all_bad, any_draw, longest = True, False, 0
+                    all_bad, any_draw, longest = True, False, nodes.pruned[parent]
                     child = nodes.first_child[parent]
                     while child >= 0:
                         good = WIN if to_move[child] == to_move[parent] else LOSS

@@ -2,7 +2,20 @@
 
 import numpy as np
 
-from tengen.search.tree import DRAW, NONE, UNKNOWN, WIN, Floats, Nodes, inlined
+from tengen.search.tree import (
+    DRAW,
+    LOSS,
+    NONE,
+    UNKNOWN,
+    WIN,
+    Array,
+    Floats,
+    Int32s,
+    Nodes,
+    Trees,
+    inlined,
+    kernel,
+)
 
 
 @inlined
@@ -12,6 +25,12 @@ def exact_value(result: int, distance: int, same_player: bool, powers: Floats) -
         return np.float32(0.0)
     worth: np.float32 = powers[distance + 1]
     return worth if (result == WIN) == same_player else -worth
+
+
+@inlined
+def is_bad(nodes: Nodes, node: int, child: int) -> bool:
+    """Is a child proven lost for the player to move at the node?"""
+    return bool(nodes.proven[child] == (LOSS if nodes.to_move[child] == nodes.to_move[node] else WIN))
 
 
 @inlined
@@ -26,6 +45,7 @@ def add_child(nodes: Nodes, node: int, action: int, child: int) -> None:
     nodes.q[child] = 0.0
     nodes.proven[child] = UNKNOWN
     nodes.distance[child] = 0
+    nodes.pruned[child] = 0
     nodes.first_child[child] = NONE
     nodes.num_children[child] = 0
     nodes.num_legal[child] = NONE
@@ -39,6 +59,25 @@ def add_child(nodes: Nodes, node: int, action: int, child: int) -> None:
             best, at = priors[node, a], a
     nodes.best_action[node] = at
     nodes.best_prior[node] = best
+
+
+def add_best_children(trees: Trees, nodes: Int32s) -> Int32s:
+    """New children of some nodes, each in another tree, after the move with the highest prior;  [N]"""
+    children = np.empty_like(nodes)
+    _add_best_children(trees.capacity, trees.used, nodes, children, *trees.nodes)
+    return children
+
+
+@kernel
+def _add_best_children(
+    capacity: int, used: Int32s, parents: Int32s, children: Int32s, *arrays: Array
+) -> None:
+    nodes = Nodes(*arrays)
+    for i in range(parents.size):
+        tree = parents[i] // capacity
+        children[i] = tree * capacity + used[tree]
+        used[tree] += 1
+        add_child(nodes, max(0, parents[i]), max(0, nodes.best_action[parents[i]]), max(0, children[i]))
 
 
 @inlined

@@ -14,16 +14,19 @@ import time
 import numpy as np
 
 from tengen.errors import UserError
-from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.games.batch import lift
 from tengen.games.game import Game, Mask, State
 from tengen.search.backup import back_up
+from tengen.search.edges import add_best_children
 from tengen.search.result import Result, read_roots
 from tengen.search.reuse import keep_subtree
 from tengen.search.selection import Plan, Selection
 from tengen.search.tree import (
+    LOSS,
     NONE,
     UNKNOWN,
+    WIN,
     Int32s,
     Slots,
     bytes_per_node,
@@ -120,6 +123,10 @@ class Search:
             count = keep_subtree(nodes, root, int(trees.used[tree]), action) if action != NONE else 0
             if count:
                 kept[tree], trees.used[tree] = True, count
+                is_bare = nodes.proven[root] != UNKNOWN and nodes.first_child[root] == NONE
+                if is_bare and not self.game.outcome(nodes.states[root])[0]:
+                    kept[tree], fresh[tree] = False, True  # the evaluator proved it: no move was looked at
+                    continue
                 if nodes.num_legal[root] != NONE:  # a root's sum is for the player to move there
                     nodes.value_sums[root] = nodes.values[root] + sum(
                         nodes.value_sums[child] for child in children(nodes, root)
@@ -138,8 +145,9 @@ class Search:
 
     @property
     def room(self) -> int:
-        """How many more simulations surely fit."""
-        return self.trees.capacity - int(self.trees.used.max())
+        """How many more simulations surely fit. Trees whose result is known need no more."""
+        is_open = self.trees.nodes.proven[self.trees.roots] == UNKNOWN
+        return self.trees.capacity - int(self.trees.used.max(where=is_open, initial=1))
 
     @property
     def is_full(self) -> bool:
@@ -166,12 +174,18 @@ class Search:
 
     def _run(self, ends: float | None) -> bool:
         """Rounds of the plan until it is done, or until a moment of time.perf_counter. Is it done?"""
+        # With one tree and a cheap evaluator this loop itself takes time: it looks up what it can beforehand.
         assert self._plan is not None
+        descend, finish_round = self._plan.descend, self._finish_round
+        per_round, slots = self.leaves_per_round, self._slots_for(self.leaves_per_round)
+        shares_leaves = per_round > 1 and self.trees.num_trees == 1
         while left := self._left():
-            slots = self._slots_for(min(self.leaves_per_round, left))
-            self._plan.descend(slots, self._done)
-            self._finish_round(slots)
-            self._done += self._leaves_found(slots)
+            if slots.per_tree != per_round or left < per_round:
+                slots = self._slots_for(min(per_round, left))
+            descend(slots, self._done)
+            finish_round(slots)
+            # Slots of one tree that meet at the same leaf share it.
+            self._done += int((slots.leaves != NONE).sum()) if shares_leaves else slots.per_tree
             if ends is not None and time.perf_counter() >= ends:
                 return self._left() == 0
         return True
@@ -190,24 +204,41 @@ class Search:
         make_roots(trees, chosen)
         slots.leaves[:] = np.where(chosen, trees.roots, NONE)
         slots.is_new[:] = chosen
-        self._finish_round(slots)
+        found = self._finish_round(slots)
+        if found is not None and found.proven is not None and (found.proven == WIN).any():
+            self._take_wins(slots, found)
 
-    def _finish_round(self, slots: Slots) -> None:
+    def _finish_round(self, slots: Slots) -> Evaluation | None:
         """Play, evaluate, back up."""
-        nodes = self.trees.nodes
-        count = self._expand(
-            nodes.states, nodes.parents, nodes.actions, slots.leaves, slots.is_new, nodes.to_move,
-            nodes.proven, slots.waiting, slots.states, slots.legal,
-        )  # fmt: skip
+        count = self._make_states(slots)
         evaluation = self.evaluator.evaluate(slots.states[:count], slots.legal[:count]) if count else None
         if back_up(self.trees, slots, evaluation, count, self.settings.virtual_loss):
             self._all_proven = self.is_proven
+        return evaluation
 
-    def _leaves_found(self, slots: Slots) -> int:
-        """Simulations done this round. Slots of one tree that meet at the same leaf share it."""
-        if slots.per_tree == 1 or self.trees.num_trees > 1:
-            return slots.per_tree
-        return int((slots.leaves != NONE).sum())
+    def _take_wins(self, slots: Slots, found: Evaluation) -> None:
+        """Visits the winning move of every root that the evaluator knows to be won."""
+        assert found.proven is not None and found.distance is not None
+        trees, nodes, won = self.trees, self.trees.nodes, np.flatnonzero(found.proven == WIN)
+        roots, distances = slots.waiting[won].copy(), found.distance[won].copy()
+        children = add_best_children(trees, roots)
+        slots.leaves[:], slots.is_new[:] = NONE, False
+        slots.leaves[roots // trees.capacity], slots.is_new[roots // trees.capacity] = children, True
+        self._make_states(slots)
+        for child, distance in zip(children.tolist(), distances.tolist(), strict=True):
+            if nodes.proven[child] == UNKNOWN:  # not over yet
+                mine = nodes.to_move[child] == nodes.to_move[nodes.parents[child]]
+                nodes.proven[child], nodes.distance[child] = WIN if mine else LOSS, distance - 1
+        back_up(trees, slots, None, 0, self.settings.virtual_loss)
+
+    def _make_states(self, slots: Slots) -> int:
+        """Plays the moves of new leaves. Returns how many of them must be evaluated."""
+        nodes = self.trees.nodes
+        count: int = self._expand(
+            nodes.states, nodes.parents, nodes.actions, slots.leaves, slots.is_new, nodes.to_move,
+            nodes.proven, slots.waiting, slots.states, slots.legal,
+        )  # fmt: skip
+        return count
 
     def _slots_for(self, per_tree: int) -> Slots:
         if per_tree not in self._slots:

@@ -113,7 +113,8 @@ def _close_in(first: int, leaves: Int32s, up_to_root: bool, soonest: Int16s, *ar
         node = leaves[slot]
         while node >= 0:
             if proven[node] != UNKNOWN and nodes.first_child[node] == NONE:
-                soonest[node - first] = 0
+                # over, or proven by the evaluator: then it takes another ply at least
+                soonest[node - first] = min(1, nodes.distance[node])
             else:
                 least, largest = 30000, 0
                 if nodes.num_children[node] < num_legal[node] or num_legal[node] == NONE:

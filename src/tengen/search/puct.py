@@ -1,6 +1,7 @@
 """PUCT: argmax_a Q(a) + c·P(a)·√ΣN / (1 + N(a)).  Silver et al. 2017, Methods.
 
-ΣN counts the visit that evaluated the node itself, so that the priors decide the very first choice.
+ΣN counts the visit that evaluated the node itself, so that the priors decide the very first choice. Moves
+that are proven lost are not visited again: nothing is left to find there, and they would spoil the mean.
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from tengen.games.game import Mask
-from tengen.search.edges import add_child
+from tengen.search.edges import add_child, is_bad
 from tengen.search.result import Result
 from tengen.search.tree import LOWEST, NONE, UNKNOWN, Array, Floats, Int32s, Nodes, Slots, Trees, kernel
 
@@ -108,7 +109,7 @@ def _descend(
             child = nodes.first_child[node]
             while child >= 0:
                 score = q[child] + exploration * nodes.edge_priors[child] / (one + np.float32(visits[child]))
-                if score > best_score:
+                if score > best_score and not is_bad(nodes, node, child):
                     best_score, best = score, child
                 child = nodes.next_sibling[child]
             # 2. or the best of the others, which becomes a child

@@ -107,8 +107,9 @@ def best_action_of(
     distance: Int16s,
 ) -> int:
     """The move to play: the fastest proven win; else the most visited move that is not a proven loss; else
-    the slowest loss. Ties go to the better value, then to the better prior. NONE if the game is over."""
-    best_rank, best = -1e30, NONE
+    the slowest loss. Ties go to the better value, then to the better prior: among equal losses, to the move
+    that looks best to the evaluator. NONE if the game is over."""
+    best_rank, best_tie, best = -1e30, 0.0, NONE
     for a in range(visits.shape[1]):
         rank = float(visits[tree, a])
         if proven[tree, a] == WIN:
@@ -117,9 +118,9 @@ def best_action_of(
             rank = -1e12 + distance[tree, a]
         elif proven[tree, a] == DRAW and root_proven == DRAW:  # the rest are losses, or no better
             rank += 1e9
-        rank += 1e-3 * q[tree, a] + 1e-7 * priors[tree, a]
-        if legal[tree, a] and rank > best_rank:
-            best_rank, best = rank, a
+        tie = q[tree, a] + 1e-4 * priors[tree, a]  # apart from the rank: next to 1e12 it would be rounded off
+        if legal[tree, a] and (rank > best_rank or (rank == best_rank and tie > best_tie)):
+            best_rank, best_tie, best = rank, tie, a
     return best
 
 

@@ -116,6 +116,10 @@ def of_search(position: Position, search: Search, tree: int = 0) -> Snapshot:
         MoveInfo(name(a), 0, round(float(result.priors[tree, a]), 6), None, None, None, False, (name(a),))
         for a in np.flatnonzero(result.legal[tree] & (result.visits[tree] == 0)).tolist()
     ]
+    infos += [  # the evaluator knows that these lose
+        MoveInfo(name(a), 0, 0.0, None, RESULTS[LOSS], int(nodes.pruned[root]), False, (name(a),))
+        for a in np.flatnonzero(position.legal_mask & ~result.legal[tree]).tolist()
+    ]
     action = int(result.actions[tree])
     best = name(action) if action != NONE else None
     infos.sort(key=lambda info: (info.move == best, info.visits, info.value or 0, info.prior), reverse=True)

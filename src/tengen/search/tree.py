@@ -25,6 +25,10 @@ import numpy.typing as npt
 from numba import njit
 
 from tengen.errors import UserError
+from tengen.evaluators.evaluator import DRAW as DRAW
+from tengen.evaluators.evaluator import LOSS as LOSS
+from tengen.evaluators.evaluator import UNKNOWN as UNKNOWN
+from tengen.evaluators.evaluator import WIN as WIN
 from tengen.games.game import Game, Mask, State
 
 Array = npt.NDArray[Any]
@@ -38,8 +42,6 @@ LOWEST = np.float32(-1e30)  # fastmath needs finite numbers, so not -inf
 NONE = -1
 MAX_NODES = 2**31 - 1  # nodes are numbered by int32
 MAX_PLIES = 8192  # proven distances are below this
-UNKNOWN, WIN, LOSS, DRAW = 0, 1, 2, 3  # proven results, for the player to move at the node
-
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -96,6 +98,7 @@ class Nodes(NamedTuple):
     edge_priors: Floats  # [M], of that edge
     proven: Int8s  # [M], UNKNOWN, WIN, LOSS or DRAW for the player to move
     distance: Int16s  # [M], plies to the proven end; prove.py says how exact
+    pruned: Int16s  # [M], plies to the end after moves that the evaluator knows to lose; 0: there are none
 
 
 def new_nodes(game: Game, m: int) -> Nodes:
@@ -119,6 +122,7 @@ def new_nodes(game: Game, m: int) -> Nodes:
         edge_priors=np.zeros(m, np.float32),
         proven=np.zeros(m, np.int8),
         distance=np.zeros(m, np.int16),
+        pruned=np.zeros(m, np.int16),
     )
 
 
@@ -205,7 +209,7 @@ def _make_roots(capacity: int, chosen: Mask, used: Int32s, *arrays: Array) -> No
             nodes.parents[root] = nodes.actions[root] = nodes.num_legal[root] = NONE
             nodes.first_child[root] = nodes.next_sibling[root] = NONE
             nodes.num_children[root] = nodes.visits[root] = nodes.value_sums[root] = 0
-            nodes.proven[root] = nodes.distance[root] = 0
+            nodes.proven[root] = nodes.distance[root] = nodes.pruned[root] = 0
 
 
 def children(nodes: Linked, node: int) -> list[int]:
