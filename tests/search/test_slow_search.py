@@ -9,17 +9,22 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from tengen.evaluators.forced import SeesForced
+from tengen.evaluators.wins import sees_wins
 from tengen.games.game import State
 from tengen.search.gumbel import Gumbel, gumbel_noise, halving
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import Result
+from tengen.tactics.fours import SeesFours, has_fours
 
 from . import slow_search
 from .noisy import NoisyEvaluator, find_game, random_positions
 from .slow_search import Node, SlowGumbel, SlowPuct, World
 
 GAMES = ("tictactoe", "connect4", "gomoku6", "othello6", "connect6")
+CERTAIN = "with an evaluator that knows what is forced in "
+WORLDS = (*GAMES, *(CERTAIN + name for name in ("tictactoe", "connect4", "gomoku6")))
 BUDGETS = (2, 4, 8, 32, 100)
 NUM_POSITIONS = 24
 
@@ -27,8 +32,11 @@ NUM_POSITIONS = 24
 @lru_cache
 def world_of(name: str) -> tuple[World, State]:
     """A game with noise for an evaluator, and positions to search."""
-    game = find_game(name)
-    return World(game, NoisyEvaluator()), random_positions(game, NUM_POSITIONS)
+    game, evaluator = find_game(name.removeprefix(CERTAIN)), NoisyEvaluator()
+    if not name.startswith(CERTAIN):
+        return World(game, evaluator), random_positions(game, NUM_POSITIONS)
+    look = SeesFours(game, max_nodes=1_000_000) if has_fours(game) else sees_wins(game)
+    return World(game, SeesForced(evaluator, game, look, 0.97)), random_positions(game, NUM_POSITIONS)
 
 
 @dataclass
@@ -88,7 +96,7 @@ def check_choice(result: Result, tree: int, root: Node) -> None:
 # ---- PUCT
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", WORLDS)
 @pytest.mark.parametrize(
     ("c_puct", "fpu_reduction", "discount"),
     [(1.5, None, 1.0), (1.5, 0.2, 0.97), (0.6, None, 0.97), (3.0, 0.0, 1.0)],
@@ -99,7 +107,7 @@ def test_puct(name: str, c_puct: float, fpu_reduction: float | None, discount: f
     search = Search(world.game, world.evaluator, settings, len(states), max(BUDGETS), discount=discount)
     search.begin(states)
     slow = SlowPuct(c_puct, fpu_reduction, discount)
-    roots = [world.node(state) for state in states]
+    roots = [world.root(state, discount) for state in states]
     tally, done = Tally(), 0
     for budget in BUDGETS:
         search.run(budget - done)
@@ -113,7 +121,7 @@ def test_puct(name: str, c_puct: float, fpu_reduction: float | None, discount: f
     tally.check()
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", WORLDS)
 @pytest.mark.parametrize(("leaves_per_round", "virtual_loss"), [(2, 1.0), (5, 0.5), (8, 2.0)])
 def test_puct_with_several_leaves_a_round(name: str, leaves_per_round: int, virtual_loss: float) -> None:
     """Many small trees near the end of the game: leaves of one round prove things together."""
@@ -125,7 +133,7 @@ def test_puct_with_several_leaves_a_round(name: str, leaves_per_round: int, virt
     for state in random_positions(world.game, 120, seed=leaves_per_round):
         search.begin(state[None])
         search.run(num_simulations)
-        root, done = world.node(state), 0
+        root, done = world.root(state, discount), 0
         while done < num_simulations and root.proven == slow_search.UNKNOWN:
             done += slow_search.puct_round(root, world, slow, min(leaves_per_round, num_simulations - done))
         tally.compare(search.result(), [root], discount)
@@ -151,14 +159,14 @@ def test_whatever_is_proven_is_true(leaves_per_round: int) -> None:
     assert proven > 10_000
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", WORLDS)
 def test_puct_goes_on_after_a_move(name: str) -> None:
     """What was found below the move is kept; a move that was not visited begins anew."""
     discount, num_simulations, random = 0.97, 24, np.random.default_rng(6)
     world, states = world_of(name)
     search = Search(world.game, world.evaluator, Puct(), len(states), 4 * num_simulations, discount=discount)
     search.begin(states)
-    roots = [world.node(state) for state in states]
+    roots = [world.root(state, discount) for state in states]
     tally = Tally()
     for _ in range(5):
         search.run(num_simulations)
@@ -172,14 +180,16 @@ def test_puct_goes_on_after_a_move(name: str) -> None:
             if tree % 3 == 0:
                 actions[tree] = random.choice(np.flatnonzero(result.legal[tree]))
         search.advance(actions)
-        roots = [slow_search.after(root, int(a), world) for root, a in zip(roots, actions, strict=True)]
+        roots = [
+            slow_search.after(root, int(a), world, discount) for root, a in zip(roots, actions, strict=True)
+        ]
     tally.check()
 
 
 @pytest.mark.parametrize("name", ["connect4", "connect6"])
 def test_puct_with_noise_at_the_root(name: str) -> None:
     """P = (1 - ε)·p + ε·η, η ~ Dir(α): gamma draws of the legal actions, divided by their sum."""
-    alpha, fraction, num_simulations = 0.5, 0.25, 40
+    alpha, fraction, num_simulations, discount = 0.5, 0.25, 40, 1.0
     world, states = world_of(name)
     states = np.concatenate([states] * 5)
     settings = Puct(c_puct=1.5, dirichlet_alpha=alpha, dirichlet_fraction=fraction)
@@ -188,7 +198,7 @@ def test_puct_with_noise_at_the_root(name: str) -> None:
     search.run(num_simulations)
     result = search.result()
     draws = np.random.default_rng(5).standard_gamma(alpha, (len(states), world.game.num_actions), np.float32)
-    roots = [world.node(state) for state in states]
+    roots = [world.root(state, discount) for state in states]
     for root, drawn in zip(roots, draws, strict=True):
         total = sum(drawn[action] for action in root.priors)
         for action in root.priors:
@@ -205,7 +215,7 @@ def test_puct_with_noise_at_the_root(name: str) -> None:
 # ---- Gumbel
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", WORLDS)
 @pytest.mark.parametrize(
     ("noise", "num_considered", "c_visit", "c_scale", "discount"),
     [(0.0, 16, 50, 0.1, 1.0), (1.0, 16, 50, 0.1, 0.97), (1.0, 4, 50, 1.0, 1.0), (0.5, 7, 10, 0.15, 0.97)],
@@ -224,7 +234,7 @@ def test_gumbel(
         result = search.result()
         random = np.random.default_rng(budget)
         draws = noise * gumbel_noise((len(states), world.game.num_actions), random)
-        roots = [world.node(state) for state in states]
+        roots = [world.root(state, discount) for state in states]
         found = [
             slow_search.gumbel_search(root, world, slow, budget, drawn)
             for root, drawn in zip(roots, draws, strict=True)

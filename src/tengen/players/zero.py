@@ -8,6 +8,8 @@ import numpy as np
 from tengen import notices
 from tengen.errors import UserError
 from tengen.evaluators.card import Precision
+from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.forced import SeesForced
 from tengen.evaluators.network import Network, open_network
 from tengen.evaluators.zoo import nearest
 from tengen.games.game import Game
@@ -18,6 +20,7 @@ from tengen.players.limit import Limit
 from tengen.players.mcts import PUCT, Mcts
 from tengen.players.player import Choice, Thinking
 from tengen.search.gumbel import Gumbel
+from tengen.tactics.fours import MAX_NODES, SeesFours, has_fours
 
 SIMULATIONS = 400  # for moves without a limit
 MEBIBYTE = 2**20
@@ -28,7 +31,7 @@ class Zero(Mcts):
     """A network with its search; sims=1 plays the network's most likely move without search."""
 
     summary = (
-        "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, memory=256)"
+        "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, fours, memory)"
     )
 
     def __init__(
@@ -40,12 +43,14 @@ class Zero(Mcts):
         search: str | None = None,
         precision: str | None = None,
         vcf: bool = False,
+        fours: int = MAX_NODES,
         leaves: int = 8,
         memory: int = 256,
         reuse: bool = True,
     ) -> None:
         """search: for a known number of simulations; by default the one it was trained with. vcf: look for a
-        win by continuous fours first. leaves: per round of PUCT. memory: MiB. reuse: keep PUCT's tree."""
+        win by continuous fours first. fours: nodes of the search for fours at every leaf; 0: none.
+        leaves: per round of PUCT. memory: MiB. reuse: keep PUCT's tree."""
         if search not in (None, "puct", "gumbel"):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
         if search == "gumbel" and seconds is not None:
@@ -60,7 +65,7 @@ class Zero(Mcts):
             notices.say_once(notice)
         simulations = sims or (SIMULATIONS if seconds is None else None)
         limit = Limit(simulations=simulations, seconds=seconds)
-        self._equip(game, network, limit, search, leaves, memory, reuse)
+        self._equip(game, network, limit, search, fours, leaves, memory, reuse)
         self._fours = Fours(game) if vcf else None
 
     @classmethod
@@ -77,6 +82,7 @@ class Zero(Mcts):
         network: Network,
         limit: Limit,
         search: str | None = None,
+        fours: int = MAX_NODES,
         leaves: int = 8,
         memory: int = 256,
         reuse: bool = True,
@@ -84,15 +90,20 @@ class Zero(Mcts):
         tree_memory = int(TREE_SHARE * memory * MEBIBYTE)
         self.network = network
         self._answers = network.evaluator(game, memory * MEBIBYTE - tree_memory)
+        evaluator: Evaluator = self._answers
+        self._leaf_fours: SeesFours | None = None
+        if fours and has_fours(game):
+            self._leaf_fours = SeesFours(game, fours)
+            evaluator = SeesForced(self._answers.alone, game, self._leaf_fours, network.card.discount)
         is_gumbel = (search or network.card.search) == "gumbel"
         planned = Gumbel(noise=0.0, c_scale=network.card.c_scale) if is_gumbel else PUCT
-        super().__init__(
-            game, self._answers, limit, tree_memory, planned, network.card.discount, leaves, reuse
-        )
+        super().__init__(game, evaluator, limit, tree_memory, planned, network.card.discount, leaves, reuse)
 
     def new_game(self, seed: int) -> None:
         super().new_game(seed)
         self._answers.clear()
+        if self._leaf_fours is not None:
+            self._leaf_fours.clear()
 
     def begin(self, position: Position, limit: Limit) -> Thinking:
         if limit == Limit(simulations=1):

@@ -84,6 +84,7 @@ class Work(NamedTuple):
     builds: Ints  # [4 · cells], the windows with k - 2 stones of the attacker and no others
     places: Ints  # [4 · cells], where a window is in `builds`
     seen: Ints  # [cells], in which list of moves a cell was last
+    marks: Ints  # [cells], for forced.py
     numbers: Ints  # [9], see BUILDS …
     wins: Ints  # [cells], where the attacker would complete a row now
     ends: Ints  # [8]
@@ -112,6 +113,7 @@ def new_work(game: Game, max_depth: int = 40, table_bits: int = 16) -> Work:
         builds=np.zeros(4 * cells, np.int64),
         places=np.zeros(4 * cells, np.int64),
         seen=np.zeros(cells, np.int64),
+        marks=np.zeros(cells, np.int64),
         numbers=np.zeros(9, np.int64),
         wins=np.zeros(max(cells, 8), np.int64),
         ends=np.zeros(8, np.int64),
@@ -148,9 +150,8 @@ def find_win(
 
 def begin(work: Work, position: Position | State, max_depth: int = 40) -> None:
     """Starts to look for a win of the player to move, in place of the last search; `advance` continues."""
-    _begin(
-        np.array(position.state if isinstance(position, Position) else position, np.int16), max_depth, work
-    )
+    state = np.array(position.state if isinstance(position, Position) else position, np.int16)
+    begin_search(state, 1 if state[TO_MOVE] == 1 else 2, max_depth, work)
 
 
 def result(work: Work) -> ThreatResult:
@@ -162,13 +163,13 @@ def result(work: Work) -> ThreatResult:
 
 
 @kernel
-def _begin(state: State, max_depth: int, work: Work) -> None:
+def begin_search(state: State, me: int, max_depth: int, work: Work) -> None:
+    """Starts to look for a win of player `me`, as if it were to move."""
     numbers = work.numbers
     numbers[NODES] = numbers[LIMIT] = numbers[LENGTH] = 0
     numbers[STATUS] = NONE
     if state[RESULT] != 0:
         return
-    me = 1 if state[TO_MOVE] == 1 else 2
     if set_up(state, me, work) and winning_moves(state, me, work.wins) > 0:
         work.line[0] = work.wins[0]
         numbers[STATUS], numbers[LIMIT], numbers[LENGTH] = FOUND, 1, 1
@@ -398,18 +399,22 @@ def write_line(depth: int, me: int, work: Work) -> int:
 
 @kernel
 def put_pair(depth: int, me: int, is_on: bool, work: Work) -> None:
-    """Puts a frame's move and reply on the board, or removes them."""
-    reply = work.replies[depth, work.frames[depth, ANSWERED] - 1]
-    for i in range(2):
-        cell = work.frames[depth, MOVE] if i == 0 else reply
-        weight = 1 if i == 0 else DEFENDER
-        work.board[HEADER + cell] = (me if i == 0 else 3 - me) if is_on else 0
-        count_windows(cell, weight if is_on else -weight, work)
+    """Puts a frame's move and reply on the board, or removes them: then all lists are as they were before, in
+    the same order, so that a win that is found does not depend on what was searched before."""
+    move, reply = work.frames[depth, MOVE], work.replies[depth, work.frames[depth, ANSWERED] - 1]
+    work.board[HEADER + move] = me if is_on else 0
+    work.board[HEADER + reply] = 3 - me if is_on else 0
+    if is_on:
+        add_to_windows(move, 1, work)
+        add_to_windows(reply, DEFENDER, work)
+    else:
+        remove_from_windows(reply, DEFENDER, work)
+        remove_from_windows(move, 1, work)
 
 
 @kernel
-def count_windows(cell: int, weight: int, work: Work) -> None:
-    """Updates the windows through a cell, and the list of windows that may become fours."""
+def add_to_windows(cell: int, weight: int, work: Work) -> None:
+    """Counts a stone in the windows through a cell; updates the list of windows that may become fours."""
     board, counts, builds, places = work.board, work.counts, work.builds, work.places
     num_cells, k = board[0] * board[1], board[2]
     for direction in range(4):
@@ -426,4 +431,25 @@ def count_windows(cell: int, weight: int, work: Work) -> None:
             elif before + weight == k - 2:
                 builds[work.numbers[BUILDS]] = window
                 places[window] = work.numbers[BUILDS]
+                work.numbers[BUILDS] += 1
+
+
+@kernel
+def remove_from_windows(cell: int, weight: int, work: Work) -> None:
+    """Undoes add_to_windows, its steps in reverse order."""
+    board, counts, builds, places = work.board, work.counts, work.builds, work.places
+    num_cells, k = board[0] * board[1], board[2]
+    for direction in range(3, -1, -1):
+        step, ahead, behind = ray(board, cell, direction)
+        for i in range(min(k - 1, behind), max(0, k - 1 - ahead) - 1, -1):
+            window = direction * num_cells + cell - i * step
+            after = counts[window]
+            counts[window] = after - weight
+            if after == k - 2:  # it is the last of the list
+                work.numbers[BUILDS] -= 1
+            elif after - weight == k - 2:  # what had moved to its place goes back to the end
+                moved = builds[places[window]]
+                places[moved] = work.numbers[BUILDS]
+                builds[work.numbers[BUILDS]] = moved
+                builds[places[window]] = window
                 work.numbers[BUILDS] += 1

@@ -30,6 +30,7 @@ class SelfPlayConfig:
     full_share: float = 0.5  # of the moves get a full search, the others a fast one (playout caps)
     random_opening_plies: int = 12  # a game begins with at most this many random moves, for variety
     see_wins: bool = True  # a win in one move is found by the rules, not by the network
+    fours: int = 100  # k in a row, k ≥ 4: nodes of the search for forced fours at each leaf; 0: none
     discount: float = 0.97  # per ply: a faster win is worth more
     td_lambda: float = 0.9  # per ply; 1 = only the final result, 0 = only the search's value
     considered: int = 16  # Gumbel: candidates at the root
@@ -222,6 +223,7 @@ MOST = {  # where more would crash, or never end
     "selfplay.random_opening_plies": 10_000,
     "selfplay.considered": 100_000,
     "selfplay.temperature_plies": 1_000_000,
+    "selfplay.fours": 1_000_000,
     "selfplay.cache_positions": 100_000_000,
     "replay.least_positions": 1_000_000_000,
     "learner.batch_size": 65_536,

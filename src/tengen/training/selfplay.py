@@ -3,7 +3,9 @@
 1. Each game begins with a few random moves, so that the network learns to play any position.
 2. Every round searches all games of the batch together. Some rounds use a fast search, with few simulations;
    the others a full search. Only full searches are learned from (playout cap randomisation, Wu 2019).
-3. When a game ends, the next one takes its slot.
+3. When a game ends, the next one takes its slot. In games with fours (`settings.fours`) it also ends once the
+   player to move has a win by fours: the network is never asked about such positions, so it need not learn
+   them.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +22,8 @@ from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.result import Result, sample_actions, temperatures
-from tengen.search.tree import UNKNOWN
+from tengen.search.tree import UNKNOWN, WIN
+from tengen.tactics.fours import has_fours
 from tengen.training import targets
 from tengen.training.config import SelfPlayConfig
 from tengen.training.record import Samples, join
@@ -55,8 +58,9 @@ class _Game:
     is_full: list[bool] = field(default_factory=list)  # True for full searches, which are learned from
     is_proven: list[bool] = field(default_factory=list)
 
-    def finish(self, last: State, value: float, settings: SelfPlayConfig) -> Samples:
-        """The samples of the game, which ended with `value` for the player to move at the `last` state."""
+    def finish(self, last: State, value: float, settings: SelfPlayConfig, distance: int) -> Samples:
+        """The samples of the game, which ended with `value` for the player to move at the `last` state, or
+        would have `distance` plies later."""
         full = np.flatnonzero(self.is_full)
         states = np.stack(self.states)
         values = targets.values(
@@ -74,7 +78,7 @@ class _Game:
             policies=np.stack(self.policies)[full],
             values=values[full],
             outcomes=targets.outcomes(value, int(last[TO_MOVE]), states[full, TO_MOVE]),
-            plies_left=(len(states) - full).astype(np.float32),
+            plies_left=(len(states) - full + distance).astype(np.float32),
         )
 
 
@@ -88,7 +92,7 @@ def play_shard(
 ) -> tuple[Samples, ShardStats]:
     """The samples and statistics of a shard of games. `seed`: numbers that identify the shard."""
     random, rules = np.random.default_rng(seed), lift(game)
-    slots = min(settings.at_once, num_games)
+    slots, ends_early = min(settings.at_once, num_games), settings.fours > 0 and has_fours(game)
     searches = {
         is_full: Search(
             game, evaluator, _search(settings, is_full), slots, budget, discount=settings.discount
@@ -113,8 +117,10 @@ def play_shard(
         actions = _actions(result, current, settings, random)
         policies = targets.policies(result)
         root_values = targets.root_values(result, policies)
-        on = np.flatnonzero(is_on)
-        if max(len(current[slot].actions) for slot in on) >= MAX_PLIES:
+        is_decided = is_on & ends_early & (result.root_proven == WIN) & [bool(one.actions) for one in current]
+        is_decided &= result.visits.sum(axis=1) == 1  # proven before the search
+        on = np.flatnonzero(is_on & ~is_decided)
+        if max((len(current[slot].actions) for slot in on), default=0) >= MAX_PLIES:
             raise UserError(
                 f"a game of self-play is not over after {MAX_PLIES} moves: does {game.name} always end? "
                 "Count the plies in the state, and declare a draw after a maximum number"
@@ -135,14 +141,19 @@ def play_shard(
         states[on] = next_states
         # 2. start new games in the slots of those that ended
         is_over, values = rules.outcomes(next_states)
-        for slot, value in zip(on[is_over], values[is_over], strict=True):
+        endings = [(slot, float(value), 0) for slot, value in zip(on[is_over], values[is_over], strict=True)]
+        endings += [
+            (slot, float(result.values[slot]), int(result.root_distance[slot]))
+            for slot in np.flatnonzero(is_decided)
+        ]
+        for slot, value, distance in endings:
             one, player = current[slot], int(states[slot, TO_MOVE])
             winner = 0 if value == 0 else player if value > 0 else 3 - player
             first_wins += winner == 1
             draws += winner == 0
             sample = sample or (*one.opening, *one.actions)
             if any(one.is_full):
-                finished.append(one.finish(states[slot], float(value), settings))
+                finished.append(one.finish(states[slot], value, settings, distance))
             if started < num_games:
                 current[slot] = _begin(game, settings, random, states[slot])
                 started += 1

@@ -12,8 +12,10 @@ import numpy as np
 from tengen import games
 from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.wins import SeesWins
+from tengen.evaluators.forced import SeesForced
+from tengen.evaluators.wins import sees_wins
 from tengen.games.game import Game
+from tengen.tactics.fours import SeesFours, has_fours
 from tengen.training.checkpoint import Checkpoint
 from tengen.training.config import SelfPlayConfig
 from tengen.training.record import Samples
@@ -59,7 +61,12 @@ class SelfPlay:
 
         def play(task: ShardTask) -> Shard:
             cache = CachedEvaluator(network, game, self.config.cache_positions, sees_last_move=sees_last_move)
-            evaluator = SeesWins(cache, game, self.config.discount) if self.config.see_wins else cache
+            evaluator: Evaluator = cache
+            if self.config.fours and has_fours(game):
+                look = SeesFours(game, self.config.fours)
+                evaluator = SeesForced(cache, game, look, self.config.discount)
+            elif self.config.see_wins:
+                evaluator = SeesForced(cache, game, sees_wins(game), self.config.discount)
             samples, stats = play_shard(
                 game, evaluator, self.config, task.simulations, task.num_games, list(task.seed)
             )
