@@ -10,7 +10,7 @@ from tengen.command_line import command
 from tengen.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
-    from tengen.training.config import LengthConfig
+    from tengen.training.config import Config, LengthConfig
     from tengen.training.run import Run
     from tengen.training.watch import Watcher
 
@@ -44,6 +44,9 @@ def train(
         str | None,
         typer.Option(metavar="NAME", help="Continue a run to its end, or to a new one."),
     ] = None,
+    curriculum: Annotated[
+        bool, typer.Option("--curriculum", help="Learn on smaller boards first; the same command continues.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
     ] = None,
@@ -61,7 +64,7 @@ def train(
     from tengen.training.start import create_run, limits, reopen_run
 
     if resume is not None:
-        if game or name or preset or seed is not None:
+        if game or name or preset or curriculum or seed is not None:
             raise UserError("--resume keeps the game, the name and the seed: leave them out")
         run = reopen_run(resume, settings or [], limits(minutes, generations))
     elif game is None:
@@ -73,8 +76,24 @@ def train(
         config = configs.load(game, settings or [], seed or 0, preset)
         for limit in limits(minutes, generations):
             config = configs.with_setting(config, limit)
+        if curriculum:
+            _run_stages(config, name, settings or [], workers, plain)
+            return
         run = create_run(name, config)
     run_to_end(run, workers, plain)
+
+
+def _run_stages(
+    config: "Config", name: str | None, settings: list[str], workers: int | None, plain: bool
+) -> None:
+    """Trains the runs of a curriculum, one after another; continues where it was stopped."""
+    from tengen.training.curriculum import stages
+    from tengen.training.run import Run
+    from tengen.training.start import create_run
+
+    for stage in stages(config, name, settings):
+        run = Run.open(stage.folder) if stage.is_started else create_run(stage.folder.name, stage.config)
+        run_to_end(run, workers, plain)
 
 
 def can_train() -> bool:

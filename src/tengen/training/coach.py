@@ -46,6 +46,8 @@ def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> Iterator[Generatio
         # 3. learn
         learning_began = time.perf_counter()
         num_steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
+        if config.network.start and len(replay.samples()) < config.replay.least_positions:
+            num_steps = 0  # a trained network learns only once the window is full: it would forget
         watcher.begin(number, "learning", num_steps)
         deadline = began + config.length.seconds_left(elapsed)
         seed = [config.seed, number, 1]
@@ -93,7 +95,8 @@ def start_or_resume(
     """The learner, the replay window and the gate as the last complete generation left them."""
     config = run.config
     name, settings = config.network.name, arguments_of(config)
-    learner = Learner(game, nets.make(name, game, settings, config.seed), config.learner)
+    net, is_trained = nets.make(name, game, settings, config.seed), bool(config.network.start)
+    learner = Learner(game, net, config.learner, is_trained)
     replay = Replay(config.replay)
     if run.generation < 0:
         if config.network.start:

@@ -43,6 +43,7 @@ from tengen.training.record import Samples
 FEWEST_ROWS = 5  # of a matrix that Muon updates: the last layer of a head has fewer
 OPTIMIZERS = ("optimizer", "optimizer2")  # names of their states in a file; some settings need only one
 WARM_UP = 10  # in step s the decay of the average is at most (1 + s) / (10 + s)
+RISE = 300  # steps in which the learning rate of a network that was trained before rises from 0
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,15 @@ class Losses:
 class Learner:
     """A network that learns, and the average of its weights, which plays."""
 
-    def __init__(self, game: Game, net: Net, settings: LearnerConfig) -> None:
-        self.game, self.settings = game, settings
+    def __init__(self, game: Game, net: Net, settings: LearnerConfig, is_trained: bool = False) -> None:
+        """is_trained: the run begins with a trained network (`begin_with`), which must not be forgotten."""
+        self.game, self.settings, self._is_trained = game, settings, is_trained
         self._device = find_device(settings.device)
         self.net: Net = net.to(self._device, memory_format=layout_on(self._device))  # type: ignore[call-overload]
         self._optimizers = optimizers_for(net, settings)
         self._average = AveragedModel(
             net,
-            multi_avg_fn=average_with(settings.average),
+            multi_avg_fn=average_with(settings.average, 0 if is_trained else WARM_UP),
             use_buffers=True,
         )
         self._rules = lift(game)
@@ -95,10 +97,9 @@ class Learner:
         """
         torch.set_num_threads(1)  # more threads would wait for each other in busy loops
         rate = self.settings.learning_rate * self._share(progress)
-        for group in (group for one in self._optimizers for group in one.param_groups):
-            group["lr"] = rate
         sums, done = np.zeros(3), 0
         for batch in self._batches(samples, steps, np.random.default_rng(seed)):
+            self._set_rate(rate)
             found = self._gradients(batch.split(self.settings.parts), compute)
             self._step(found)
             sums, done = sums + found.losses, done + 1
@@ -106,6 +107,13 @@ class Learner:
             if time.perf_counter() >= deadline:
                 break
         return _losses(sums / max(done, 1), done)
+
+    def _set_rate(self, rate: float) -> None:
+        """Sets the learning rate of the next step; it is lower in the first steps of a trained network."""
+        if self._is_trained:
+            rate *= min(1.0, (int(self._average.n_averaged) + 1) / RISE)
+        for group in (group for one in self._optimizers for group in one.param_groups):
+            group["lr"] = rate
 
     def _gradients(self, parts: list[Batch], compute: ComputeGradients) -> Gradients:
         """The gradients of the whole batch."""
@@ -212,12 +220,14 @@ def _losses(means: npt.NDArray[np.floating], steps: int) -> Losses:
     return Losses(policy, value, plies_left, steps)
 
 
-def average_with(decay: float) -> Callable[[Sequence[Tensor], Sequence[Tensor], Tensor | int], None]:
-    """A function that moves the averages towards the weights after each step; faster at first, so that the
-    random first weights are soon forgotten."""
+def average_with(
+    decay: float, warm_up: int = WARM_UP
+) -> Callable[[Sequence[Tensor], Sequence[Tensor], Tensor | int], None]:
+    """A function that moves the averages towards the weights after each step; faster at first, so that
+    random first weights are soon forgotten. warm_up = 0: not faster at first."""
 
     def update(averages: Sequence[Tensor], weights: Sequence[Tensor], steps: Tensor | int) -> None:
-        share = 1 - min(decay, (1 + int(steps)) / (WARM_UP + int(steps)))
+        share = 1 - (min(decay, (1 + int(steps)) / (warm_up + int(steps))) if warm_up else decay)
         for average, new in zip(averages, weights, strict=True):
             if average.is_floating_point():
                 average.lerp_(new, share)
