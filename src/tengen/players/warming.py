@@ -10,6 +10,7 @@ nothing to do, and no process is started.
     cache             the cache of evaluations
     network NAME      a bundled network: whether int8 works on this machine (precision.py)
     search NAME       the kernels of gumbel or puct: the same for all games, so compiled with a tiny game
+    fours             the search for forced fours at the leaves of a search
     solver            the Connect 4 solver
     player NAME FAMILY  everything else a player needs for its first move
 
@@ -48,6 +49,7 @@ from tengen.search.puct import Puct
 from tengen.search.selection import Selection
 from tengen.search.snapshot import of_search
 from tengen.tactics.connect4_solver import Solver
+from tengen.tactics.fours import SeesFours, has_fours
 
 FAMILIES = {
     "mnk": "gomoku15",
@@ -84,6 +86,7 @@ def steps_of(families: Iterable[str]) -> list[str]:
     steps = [f"{kind} {family}" for family in chosen for kind in ("rules", "loops")]
     steps += ["cache", *(f"search {name}" for name in SEARCHES)]
     steps += [f"network {name}" for name in bundled() if family_of(games.find(name)) in chosen]
+    steps += ["fours"] if {"mnk", "renju"} & set(chosen) else []
     steps += ["solver"] if "connect4" in chosen else []
     for name, (_, plays) in PLAYERS.items():
         steps += [f"player {name} {family}" for family in chosen if family in plays]
@@ -99,7 +102,8 @@ def ahead(game: Game, search: str = "gumbel") -> None:
         return
     near = nearest(game)
     network = [f"network {near.name}"] if near else []
-    missing = not_done([f"rules {family}", f"loops {family}", "cache", *network, f"search {search}"])
+    fours = ["fours"] if has_fours(game) else []
+    missing = not_done([f"rules {family}", f"loops {family}", "cache", *network, *fours, f"search {search}"])
     if missing:
         compile_steps(missing, num_helpers=1)
 
@@ -180,6 +184,8 @@ def perform(step: str) -> None:
         open_network(f"zoo/{names[0]}")
     elif kind == "search":
         _use_search(names[0])
+    elif kind == "fours":
+        _use_fours(games.find(FAMILIES["mnk"]))
     elif kind == "solver":
         Solver(table_mebibytes=1)
     else:
@@ -233,6 +239,11 @@ def _use_cache() -> None:
     cache = CachedEvaluator(UniformEvaluator(), game, 64)
     for _ in range(2):
         cache.evaluate(game.new_state()[None], np.ones((1, game.num_actions), np.bool_))
+
+
+def _use_fours(game: Game) -> None:
+    state = game.new_state()
+    SeesFours(game)(state[None], game.legal_mask(state)[None])
 
 
 def _use_search(name: str) -> None:

@@ -65,6 +65,8 @@ BUILDS, LISTS, NODES, ME, MAX_DEPTH, LIMIT, DEPTH, STATUS, LENGTH = range(9)
 DEFENDER = 64  # a window's count: the attacker's stones in it, and 64 for each of the defender's
 ENDLESS = 32767  # in the table: no win at any depth
 
+# Numbers that kernels pass on are written np.int64(1): Numba compiles a function anew for every literal.
+
 
 @dataclass(frozen=True)
 class ThreatResult:
@@ -260,7 +262,7 @@ def search_to(limit: int, me: int, stop: int, work: Work) -> bool:
                 numbers[DEPTH] = depth
                 return True
             frames[depth, CUT] |= frames[depth + 1, CUT]
-            put_pair(depth, me, False, work)
+            remove_pair(depth, work)
             continue
 
         # 2. the next four
@@ -282,7 +284,7 @@ def search_to(limit: int, me: int, stop: int, work: Work) -> bool:
                 numbers[LENGTH] = length
                 return True
             depth -= 1
-            put_pair(depth, me, False, work)
+            remove_pair(depth, work)
 
         # 4. the next reply
         reply = work.replies[depth, frames[depth, ANSWERED]]
@@ -293,7 +295,7 @@ def search_to(limit: int, me: int, stop: int, work: Work) -> bool:
         if left < 2 or known >= left:  # no win at once: the reply stops all rows
             frames[depth, CUT] |= known != ENDLESS
             continue
-        put_pair(depth, me, True, work)
+        put_pair(depth, me, work)
         depth += 1
         work.hashes[depth] = after
         count = winning_moves_near(work.board, reply, 3 - me, work.ends)
@@ -398,22 +400,26 @@ def write_line(depth: int, me: int, work: Work) -> int:
 
 
 @kernel
-def put_pair(depth: int, me: int, is_on: bool, work: Work) -> None:
-    """Puts a frame's move and reply on the board, or removes them: then all lists are as they were before, in
-    the same order, so that a win that is found does not depend on what was searched before."""
+def put_pair(depth: int, me: int, work: Work) -> None:
+    """Puts a frame's move and reply on the board."""
     move, reply = work.frames[depth, MOVE], work.replies[depth, work.frames[depth, ANSWERED] - 1]
-    work.board[HEADER + move] = me if is_on else 0
-    work.board[HEADER + reply] = 3 - me if is_on else 0
-    if is_on:
-        add_to_windows(move, 1, work)
-        add_to_windows(reply, DEFENDER, work)
-    else:
-        remove_from_windows(reply, DEFENDER, work)
-        remove_from_windows(move, 1, work)
+    work.board[HEADER + move], work.board[HEADER + reply] = me, 3 - me
+    add_to_windows(move, np.int64(1), work)
+    add_to_windows(reply, np.int64(DEFENDER), work)
 
 
 @kernel
-def add_to_windows(cell: int, weight: int, work: Work) -> None:
+def remove_pair(depth: int, work: Work) -> None:
+    """Removes them again. All lists are as they were before, in the same order, so that a win that is found
+    does not depend on what was searched before."""
+    move, reply = work.frames[depth, MOVE], work.replies[depth, work.frames[depth, ANSWERED] - 1]
+    work.board[HEADER + move] = work.board[HEADER + reply] = 0
+    remove_from_windows(reply, np.int64(DEFENDER), work)
+    remove_from_windows(move, np.int64(1), work)
+
+
+@kernel
+def add_to_windows(cell: int, weight: np.int64, work: Work) -> None:
     """Counts a stone in the windows through a cell; updates the list of windows that may become fours."""
     board, counts, builds, places = work.board, work.counts, work.builds, work.places
     num_cells, k = board[0] * board[1], board[2]
@@ -435,7 +441,7 @@ def add_to_windows(cell: int, weight: int, work: Work) -> None:
 
 
 @kernel
-def remove_from_windows(cell: int, weight: int, work: Work) -> None:
+def remove_from_windows(cell: int, weight: np.int64, work: Work) -> None:
     """Undoes add_to_windows, its steps in reverse order."""
     board, counts, builds, places = work.board, work.counts, work.builds, work.places
     num_cells, k = board[0] * board[1], board[2]
