@@ -10,9 +10,14 @@ from tengen.games.game import Game, Mask, State
 MOST_ACTIONS = 32  # with more, looking at all replies to all moves takes longer than a network
 
 
+def sees_replies(game: Game) -> bool:
+    """Has the game few enough actions to look at all replies to all moves?"""
+    return game.num_actions <= MOST_ACTIONS
+
+
 def sees_wins(game: Game) -> Look:
     """Finds wins in one move; in games with few actions also the moves that prevent the opponent's."""
-    rules, sees_replies = lift(game), game.num_actions <= MOST_ACTIONS
+    rules, looks_at_replies = lift(game), sees_replies(game)
 
     def look(states: State, legal: Mask) -> Certain:
         wins, playable = np.zeros(legal.shape, np.bool_), legal.copy()
@@ -20,7 +25,7 @@ def sees_wins(game: Game) -> Look:
         is_won = wins.any(axis=1)
         proven = np.where(is_won, WIN, 0).astype(np.int8)
         distance: Int16s = np.where(is_won, 1, 0).astype(np.int16)
-        if sees_replies and len(open_rows := np.flatnonzero(~is_won)):
+        if looks_at_replies and len(open_rows := np.flatnonzero(~is_won)):
             safe = np.zeros((len(open_rows), legal.shape[1]), np.bool_)
             rules.safe(states[open_rows], legal[open_rows], safe)
             is_lost, is_threatened = ~safe.any(axis=1), (safe != legal[open_rows]).any(axis=1)

@@ -37,6 +37,7 @@ from tengen import games, kernel_cache, notices, players
 from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.network import open_network
 from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators.wins import sees_replies
 from tengen.evaluators.zoo import bundled, nearest
 from tengen.games import mnk, symmetry
 from tengen.games.batch import lift
@@ -227,6 +228,8 @@ def _use_loops(game: Game) -> None:
     legal = np.zeros((2, game.num_actions), np.bool_)
     batched.planes(states, np.zeros((2, *game.planes_shape), np.float32))
     batched.wins(states, legal, legal.copy())
+    if sees_replies(game):
+        batched.safe(states, legal, legal.copy())
     nodes, small = np.zeros(2, np.int32), np.zeros(2, np.int8)
     batched.expand(
         states, nodes - 1, np.zeros(2, np.int16), nodes, np.ones(2, np.bool_), small, small.copy(),
