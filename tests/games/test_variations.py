@@ -164,6 +164,9 @@ def trees(draw: st.DrawFn, name: str) -> Variations:
         num_cells = start.game.rows * start.game.cols
         density = draw(st.sampled_from([0.0, 0.1, 0.5]))
         cells = [chance.choice((1, 2)) if chance.random() < density else 0 for _ in range(num_cells)]
+        if start.game.look == "columns":  # the stones fall
+            columns = [sorted(cells[col :: start.game.cols], key=bool) for col in range(start.game.cols)]
+            cells = [stone for row in zip(*columns, strict=True) for stone in row]
         start = Position.from_cells(start.game, cells, draw(st.integers(1, 2)))
     facts = Facts((draw(texts), draw(texts)), draw(st.sampled_from(RESULTS)), draw(texts), draw(texts))
     tree = Variations(start, facts)
@@ -343,6 +346,7 @@ def test_stones_are_set_up(text: str, stones: dict[str, int], to_move: int) -> N
         ("(;GM[2]\nAB[tt])", "line 2: 'tt' is not on a board of 8×8"),
         ("(;TENGEN[connect4]\nAB[4])", "line 2: '4' is no point of the board"),
         ("(;TENGEN[connect4]\nAB[dg])", "line 2: 'dg' is not on a board of 6×7"),
+        ("(;TENGEN[connect4]\nAB[df]AW[dd])", "line 2: stones fall in connect4: there is none below dd"),
         (
             "(;TENGEN[breakthrough]\nAB[aa]PL[W])",
             "line 2: breakthrough cannot be set up from a board, only played from its start",

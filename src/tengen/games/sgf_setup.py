@@ -88,8 +88,15 @@ def _read_stones(game: Game, set_up: list[Property]) -> dict[int, int]:
 
 
 def _with_stones(game: Game, stones: dict[int, int], to_move: int) -> Position:
-    cells = [stones.get(cell, 0) for cell in range(game.rows * game.cols)]
-    return Position.from_cells(game, cells, to_move)
+    """The position with these stones; UserError if no game can continue from it."""
+    num_cells = game.rows * game.cols
+    for cell in stones if game.look == "columns" else ():
+        if cell + game.cols < num_cells and cell + game.cols not in stones:
+            raise UserError(f"stones fall in {game.name}: there is none below {write_cell(game, cell)}")
+    position = Position.from_cells(game, [stones.get(cell, 0) for cell in range(num_cells)], to_move)
+    if not (position.is_over or position.legal_mask.any()):
+        raise UserError(f"this position of {game.name} has no legal move, and it is not over")
+    return position
 
 
 def _before_moves(properties: list[Property]) -> list[Property]:
