@@ -1,4 +1,4 @@
-"""How SGF writes games other than five in a row, and what other programs write."""
+"""How SGF writes games other than five in a row, what other programs write, and where a game stands."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -140,3 +140,46 @@ def test_a_swap_in_a_variation_is_left_out_and_told() -> None:
     assert note == (
         "left out a variation, line 1: 'swap-pieces' cannot be read: there is no swap rule in hex11"
     )
+
+
+# Where a game stands
+
+TAKEN_BACK = "(;GM[4];B[hh];W[ig]{}(;B[gg];W[gh])(;B[ii]{}))"
+
+
+def test_the_node_where_a_game_stands_is_marked() -> None:
+    game = opened("h8 i9 g9", "gomoku15")
+    assert "IP" not in render_variations(game, ".sgf")[0]
+    assert "IP" not in render_variations(game, ".sgf", end=3)[0]  # the end of the main line
+    assert "\n;B[hh];W[ig]IP[];B[gg])" in render_variations(game, ".sgf", end=2)[0]
+    assert "RE[Void]IP[]\n;B[hh];" in render_variations(game, ".sgf", end=0)[0]
+    for node in game:
+        again, _ = parsed(render_variations(game, ".sgf", end=node.id)[0])
+        assert again == game and again.current == node.id
+
+
+def test_a_won_game_taken_back_is_not_won() -> None:
+    game = opened("a1 a2 b1 b2 c1", "tictactoe")
+    assert "RE[B+]" in render_variations(game, ".sgf")[0]
+    text = render_variations(game, ".sgf", end=4)[0]
+    assert "RE[Void]" in text and parsed(text)[0].facts.result == "*"
+
+
+@pytest.mark.parametrize(
+    ("on_main_line", "in_variation", "stands_at"),
+    [
+        ("", "", "g8"),
+        ("IP[]", "", "i9"),
+        ("IP[whatever]IP[]", "", "i9"),
+        ("", "IP[]", "i7"),
+        ("IP[]", "IP[]", "g8"),  # two places: damaged
+        ("", ";W[ii]IP[]", "g8"),  # in a variation that is left out
+        ("TENGENIP[]", "IQ[]", "g8"),  # unknown
+    ],
+)
+def test_where_a_file_says_that_a_game_stands(on_main_line: str, in_variation: str, stands_at: str) -> None:
+    assert parsed(TAKEN_BACK.format(on_main_line, in_variation))[0].node.move == stands_at
+
+
+def test_a_record_is_the_main_line_wherever_the_game_stands() -> None:
+    assert from_sgf(TAKEN_BACK.format("IP[]", "")).moves == ("h8", "i9", "g9", "g8")

@@ -50,6 +50,8 @@ def test_a_known_move_is_entered_and_another_one_is_a_variation() -> None:
     assert not game.is_main(other.id) and game.is_main(main[3]) and game.is_main(game.root)
     assert game.to_text() == "b2 a1 (c3) c1"
     assert game.to_text(marked=other.id) == "b2 a1 ([c3]) c1"
+    assert game.to_text(marked=game.root) == "[start] b2 a1 (c3) c1"
+    assert Variations(Position.start("tictactoe")).to_text(marked=0) == ""
 
 
 def test_nodes_come_parents_first_and_the_main_line_first() -> None:
@@ -157,7 +159,7 @@ def games_from_files() -> None:
 
 @st.composite
 def trees(draw: st.DrawFn, name: str) -> Variations:
-    """Random games with variations and notes, some from positions set up by hand."""
+    """Random games with variations and notes, some from positions set up by hand. Any node is current."""
     start = Position.start(name)
     chance = random.Random(draw(st.integers(0, 2**32)))
     if start.game.settle is not None and draw(st.booleans()):
@@ -181,10 +183,14 @@ def trees(draw: st.DrawFn, name: str) -> Variations:
         if chance.random() < 0.2:
             tree.set_value(node.id, chance.uniform(-1, 1))
             tree.set_judgement(node.id, chance.choice(JUDGEMENTS))
-    end = tree.main_line()[-1].position
-    if end.is_over:
-        tree.facts = replace(facts, result=result_on_board(end))
+    tree.go_to(chance.choice([node.id for node in tree]))
+    if tree.node.position.is_over:
+        tree.facts = replace(facts, result=result_on_board(tree.node.position))
     return tree
+
+
+def moves_to(tree: Variations, node_id: int) -> list[str | None]:
+    return [node.move for node in tree.path(node_id)]
 
 
 @pytest.mark.parametrize("name", [*BUNDLED, *OTHER_SIZES, *FROM_FILES])
@@ -192,13 +198,15 @@ def test_random_trees_come_back(name: str) -> None:
     @given(trees(name))
     @settings(max_examples=30, deadline=None)
     def check(tree: Variations) -> None:
-        text, note = render_variations(tree, ".sgf")
+        text, note = render_variations(tree, ".sgf", end=tree.current)
         assert note == ""
         again, note = parsed(text)
         assert note == "" and again == tree
-        assert again.current == again.main_line()[-1].id
+        assert moves_to(again, again.current) == moves_to(tree, tree.current)
         assert parsed(text.replace("\n", "\r\n"))[0] == tree
-        assert render_variations(again, ".SGF")[0] == text
+        assert render_variations(again, ".SGF", end=again.current)[0] == text
+        end, _ = parsed(text.replace("IP[]", ""))
+        assert end.current == end.main_line()[-1].id
 
     check()
 

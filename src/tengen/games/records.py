@@ -104,21 +104,24 @@ def read(path: Path | str, game: str | None = None) -> Record:
 def write_variations(variations: Variations, path: Path | str, end: int | None = None) -> str:
     """Writes a file like `write`; returns a note of what that format cannot keep, or an empty text.
 
-    `end` is the last node of the game for psq and text; without it, the end of the main line."""
+    `end` is the node where the game stands, without it the end of the main line. For psq and text it is the
+    last move; SGF marks it and keeps what follows."""
     text, note = render_variations(variations, Path(path).suffix, end)
     files.write_text(path, text)
     return note
 
 
 def read_variations(path: Path | str, game: str | None = None) -> tuple[Variations, str]:
-    """Reads a file like `read`, with its variations and comments, and a note of what was left out."""
+    """Reads a file like `read`, with its variations and comments, and a note of what was left out.
+
+    The node where the game stands is the current one."""
     return _read(path, game, lambda text, form: _parse(text, form, game))
 
 
 def render_variations(variations: Variations, form: str, end: int | None = None) -> tuple[str, str]:
     """The text and the note of write_variations, for a format (".sgf", ".psq", ".txt")."""
     if form.lower() == ".sgf":
-        return sgf.render(variations), ""
+        return sgf.render(variations, end), ""
     end = variations.main_line()[-1].id if end is None else end
     record = _record(variations, end)
     render = to_psq if form.lower() == ".psq" else to_text

@@ -6,7 +6,9 @@ r"""SGF, for every game: a whole game with variations, comments and a first posi
 
 sgf_dialects.py says how each game is written, sgf_setup.py how a position is set up before the first move.
 
-Evaluations are V (for black, the first player), judgements TE, DO and BM. We ignore all other properties.
+Evaluations are V (for black, the first player), judgements TE, DO and BM. IP[] marks the node where the game
+stands, if moves were taken back and that is not the end of the main line. The standard defines it for Hex and
+for Lines of Action; in other games it is our own. We ignore all other properties.
 """
 
 import re
@@ -39,11 +41,16 @@ JUDGEMENTS = {
     "mistake": "BM[1]",
     "missed win": "BM[2]",
 }
+STANDS_HERE = "IP"
 NODES_PER_LINE = 10
 
 
-def render(variations: Variations) -> str:
-    """A game with its variations, comments and facts as a file."""
+def render(variations: Variations, current: int | None = None) -> str:
+    """A game with its variations, comments and facts as a file.
+
+    `current` is the node where the game stands; without it, the end of the main line."""
+    end = variations.main_line()[-1].id
+    current = end if current is None else current
     pieces = ["("]
     todo: list[int | str] = [variations.root]  # a node: it and all that follows; a text: itself
     while todo:
@@ -54,7 +61,7 @@ def render(variations: Variations) -> str:
         line = [variations[item]]  # up to where it branches
         while len(line[-1].children) == 1:
             line.append(variations[line[-1].children[0]])
-        nodes = [_render_node(variations, node) for node in line]
+        nodes = [_render_node(variations, node, current, end) for node in line]
         if item == variations.root:
             pieces.append(nodes.pop(0) + ("\n" if nodes else ""))
         rows = range(0, len(nodes), NODES_PER_LINE)
@@ -66,6 +73,8 @@ def render(variations: Variations) -> str:
 
 def parse(text: str, game: str | None = None) -> tuple[Variations, str]:
     """The first game of a file with its variations, and a note of what was left out of it.
+
+    The node where the file says that the game stands is current, else the end of the main line.
 
     A variation with a move that our rules do not allow (books show forbidden moves) is left out from that
     move on; in the main line such a move is an error."""
@@ -87,25 +96,25 @@ def parse_main_line(text: str, game: str | None = None) -> Variations:
 # Writing.
 
 
-def _render_node(variations: Variations, node: Node) -> str:
+def _render_node(variations: Variations, node: Node, current: int, end: int) -> str:
     text = ";"
     if node.parent is None:
-        text += _render_root(variations)
+        text += _render_root(variations, variations[current].position)
     else:
         colour = "BW"[variations[node.parent].position.to_move - 1]
         assert node.action is not None
         text += written(colour, write_move(node.position.game, node.action))
+    text += written(STANDS_HERE, "") if node.id == current and current != end else ""
     text += JUDGEMENTS.get(node.judgement, "")
     text += "" if node.value is None else written("V", f"{node.value:g}")
     return text + (written("C", node.comment) if node.comment else "")
 
 
-def _render_root(variations: Variations) -> str:
+def _render_root(variations: Variations, current: Position) -> str:
     """The properties of the root: the game, its facts, and the stones it begins with."""
     start = variations[variations.root].position
     game, facts = start.game, variations.facts
-    end = variations.main_line()[-1].position
-    result = result_on_board(end) if end.is_over else facts.result
+    result = result_on_board(current) if current.is_over else facts.result
     root = {
         "FF": "4",
         "GM": number(game),
@@ -154,9 +163,10 @@ def _result_of_last_move(game: Game, properties: list[Property]) -> str:
 
 
 def _play(nodes: list[SyntaxNode], variations: Variations) -> tuple[Variations, str]:
-    """All nodes of a file, played, and a note of what was left out; the end of the main line is current."""
+    """All nodes of a file, played, and a note of what was left out; goes to where the game stands."""
     left_out: list[str] = []
     places: dict[int, int] = {}  # where in the variations each node of the file has led
+    stands_at: set[int] = set()
     num_head = len(head(nodes))
     for node in nodes:
         if node.parent is not None and node.parent not in places:
@@ -174,8 +184,12 @@ def _play(nodes: list[SyntaxNode], variations: Variations) -> tuple[Variations, 
         places[node.number] = place
         for found in node.properties:
             _annotate(variations, place, found)
+            if found.name == STANDS_HERE:
+                stands_at.add(place)
         if node.is_main:
             variations.go_to(place)
+    if len(stands_at) == 1:  # two places are a damaged file
+        variations.go_to(stands_at.pop())
     more = f"; and {len(left_out) - 1} more" if len(left_out) > 1 else ""
     return variations, f"left out a variation, {left_out[0]}{more}" if left_out else ""
 

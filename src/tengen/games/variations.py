@@ -194,8 +194,8 @@ class Variations:
     def to_text(self, marked: int | None = None) -> str:
         """The moves, with variations in parentheses after the move they replace: `b2 a1 (c3) c1`.
 
-        The move of the marked node is in brackets."""
-        words: list[str] = []
+        The move of the marked node is in brackets, the start as `[start]`."""
+        words = ["[start]"] if marked == self.root and len(self) > 1 else []
         todo: list[int | str] = [self.root]  # a node: write what follows it; a text: write it as it is
         while todo:
             item = todo.pop()
