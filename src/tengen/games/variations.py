@@ -41,6 +41,12 @@ class Node:
     def move(self) -> str | None:
         return None if self.parent is None else self.position.last_move
 
+    def to_dict(self) -> dict[str, object]:
+        """The node as plain values, for JSON: id, parent, move, and what it has of the notes."""
+        notes = {"comment": self.comment, "value": self.value, "judgement": self.judgement}
+        found = {name: note for name, note in notes.items() if note not in ("", None)}
+        return {"id": self.id, "parent": self.parent, "move": self.move, **found}
+
 
 class Variations:
     """A game with variations and comments. Equal if start, facts, moves, comments and evaluations are."""
