@@ -71,6 +71,7 @@ def test_show_writes_a_picture_and_a_record(tmp_path: Path) -> None:
     assert ElementTree.parse(svg).getroot().tag.endswith("svg")
     shown = json.loads(result("show", sgf, "--json"))
     assert shown["game"] == "renju15" and shown["moves"] == ["h8", "h9"] and shown["to_move"] == 1
+    assert shown["nodes"][2] == {"id": 2, "parent": 1, "move": "h9"} and shown["current"] == 2
 
 
 MISTAKES = [

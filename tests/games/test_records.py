@@ -29,12 +29,14 @@ FIVE_IN_A_ROW = [
     "gomoku8", "gomoku15", "gomoku20", "standard15", "renju15", "caro19", "caro15-exact", "gomoku15:k=5",
     "mnk:rows=7,cols=9,k=5,rule=standard", "mnk:rows=26,cols=5,k=5",
 ]  # fmt: skip
-IN_SGF = [*FIVE_IN_A_ROW, "tictactoe", "gomoku6", "othello6", "othello8", "othello:size=4"]
-IN_TEXT = [*IN_SGF, "connect4", "connect:rows=4,cols=12,k=4", "hex7"]
+EVERY_GAME = [
+    *FIVE_IN_A_ROW, "tictactoe", "gomoku6", "othello6", "othello8", "othello:size=4", "connect4",
+    "connect:rows=4,cols=12,k=4", "hex7", "hex:size=13",
+]  # fmt: skip
 FORMS: dict[str, tuple[Callable[[Record], str], Callable[[str], Record], list[str]]] = {
-    ".sgf": (to_sgf, from_sgf, IN_SGF),
+    ".sgf": (to_sgf, from_sgf, EVERY_GAME),
     ".psq": (to_psq, from_psq, FIVE_IN_A_ROW),
-    ".txt": (to_text, from_text, IN_TEXT),
+    ".txt": (to_text, from_text, EVERY_GAME),
 }
 READERS = [from_sgf, from_psq, from_text]
 
@@ -129,10 +131,8 @@ def test_a_position_set_up_by_hand_has_no_record() -> None:
 
 
 @pytest.mark.parametrize("game", ["connect4", "hex7"])
-def test_forms_that_a_game_does_not_have(game: str) -> None:
-    with pytest.raises(UserError, match=f"SGF is for five in a row and Othello, not for {game}: use text"):
-        to_sgf(Record(game))
-    with pytest.raises(UserError, match=f"psq is for five in a row, not for {game}: use text"):
+def test_a_form_that_a_game_does_not_have(game: str) -> None:
+    with pytest.raises(UserError, match=rf"psq is for five in a row, not for {game}: use \.sgf or \.txt"):
         to_psq(Record(game))
 
 
@@ -231,6 +231,11 @@ def test_othello_sgf_in_every_dialect(text: str) -> None:
         ("GM[2]", "othello8"),
         ("GM[2]SZ[6]", "othello6"),
         ("GM[2]SZ[4]", "othello:size=4"),
+        ("GM[11]", "hex11"),
+        ("GM[11]SZ[7]", "hex7"),
+        ("GM[11]SZ[13:13]", "hex:size=13"),
+        ("GM[0]SZ[7:6]TENGEN[connect4]", "connect4"),
+        ("TENGEN[connect:rows=4,cols=12,k=4]", "connect:rows=4,cols=12,k=4"),
     ],
 )
 def test_the_game_of_an_sgf(root: str, game: str) -> None:
@@ -323,6 +328,7 @@ def test_text_by_hand() -> None:
 # What is broken
 
 
+GM = "GM[4], five in a row, GM[2], Othello, GM[11], Hex, or TENGEN[NAME OF A GAME]"
 BROKEN = {
     ".sgf": {
         "": "line 1: expected '(;', got ''",
@@ -340,13 +346,26 @@ BROKEN = {
         "(;GM[4]\nAB[hh]AW[ii]PL[B])": "line 2: only games from the start can be read, not stones set up",
         "(;GM[2]AB[d5]\nAW[d4])": "line 1: only games from the start can be read, not stones set up",
         "(;GM[4]\nPL[W])": "line 2: PL[W] changes who is to move: that is not read",
-        "(;SZ[15];B[hh])": "line 1: expected GM[4], five in a row, or GM[2], Othello, got none",
-        "(;FF[4]\nGM[1])": "line 2: expected GM[4], five in a row, or GM[2], Othello, got 1",
+        "(;SZ[15];B[hh])": f"line 1: expected {GM}, got none",
+        "(;FF[4]\nGM[1])": f"line 2: expected {GM}, got 1",
+        "(;FF[4]GM[0]\nAP[tengen:1])": f"line 1: expected {GM}, got 0",
         "(;GM[4]\nSZ[big])": "line 2: expected SZ[15] or SZ[9:7], got SZ[big]",
         "(;GM[4]\nSZ[52])": "line 2: mnk:rows=52,cols=52,k=5,rule=freestyle: rows is 1-26, got 52",
         "(;GM[4]\nRU[Connect6])": "line 2: unknown rule 'Connect6': name the game yourself",
         "(;GM[4]SZ[15]\nTENGEN[gomoku9])": "line 2: gomoku9 is played on 9×9, this board is 15×15",
         "(;GM[4]\nTENGEN[gomku9])": "line 2: unknown game 'gomku9', did you mean gomoku9?",
+        "(;GM[0]\nTENGEN[gom\nku])": "line 2: unknown game 'gom ku', did you mean gomoku9?",
+        "(;GM[11]\nSZ[9:7])": "line 2: hex7 is played on 7×7, this board is 7×9",
+        "(;GM[11]\nSZ[20])": "line 2: hex:size=20: size is 2-19, got 20",
+        "(;GM[11];B[c3]\n;W[swap-pieces])": "line 2: 'swap-pieces' cannot be read: there is no swap rule in hex11",
+        "(;GM[11];B[c3]\n;W[Swap])": "line 2: 'swap' cannot be read: there is no swap rule in hex11",
+        "(;GM[11];B[c3]\n;W[c33])": "line 2: illegal move 'c33' in hex11: rows are 1-11",
+        "(;GM[11];B[c3]\n;W[resign]\n;B[a1])": (
+            "line 3: 'a1' is a move of the wrong side: the second player is to move"
+        ),
+        "(;TENGEN[connect4]\n;B[8])": "line 2: illegal move '8' in connect4: columns are 1-7",
+        "(;TENGEN[connect4]\n;B[dc])": "line 2: illegal move 'dc' in connect4: columns are 1-7",
+        "(;TENGEN[connect4]\n;B[4\n4])": "line 2: illegal move '4 4' in connect4: columns are 1-7",
     },
     ".psq": {
         "": "line 1: expected 'Piskvorky 15x15, 11:11, 0', got ''",
@@ -389,8 +408,8 @@ def test_a_wrong_game_is_not_the_files_mistake(tmp_path: Path) -> None:
     file.write_text("h8")
     with pytest.raises(UserError, match=r"^unknown game 'gomku15', did you mean gomoku15"):
         read(file, game="gomku15")
-    with pytest.raises(UserError, match=r"^line 1: SGF is for five in a row and Othello, not for hex7"):
-        from_sgf("(;GM[4])", game="hex7")
+    with pytest.raises(UserError, match=r"^line 1: hex7 is played on 7×7, this board is 15×15"):
+        from_sgf("(;GM[4]SZ[15])", game="hex7")
     with pytest.raises(UserError, match=r"^line 1: psq is for five in a row, not for hex7"):
         from_psq("Piskvorky 7x7, 0:0, 0", game="hex7")
 
@@ -406,6 +425,8 @@ def reads_or_refuses(reader: Callable[..., Record], *arguments: object) -> None:
 @given(
     st.text()
     | st.builds("(;GM[4]{}".format, st.text(r"(;)[]\BWAGMSZRU4:ahot 1" + "\n"))
+    | st.builds("(;GM[11]{}".format, st.text(r"(;)[]\BWAIP1:abswapresign" + "\n"))
+    | st.builds("(;TENGEN[connect4]{}".format, st.text(r"(;)[]\BWAIP1234:ab" + "\n"))
     | st.builds("Piskvorky {}".format, st.text("15x, :0-\nab"))
     | st.builds("# tengen {}".format, st.text("hexmnk:=,rowscl47 \n"))
     | st.builds("# tengen mnk:rows={},cols={},k={}\na1".format, *[st.integers(-2, 30)] * 3),
@@ -444,6 +465,8 @@ VALID = [
         for to_form in (to_sgf, to_psq, to_text)
     ),
     to_sgf(Record("othello8", PASSED)),
+    to_sgf(Record("hex7", ("d4", "c5", "e3"))),
+    to_sgf(Record("connect4", tuple("4435"))),
     ENGINE_MATCH,
     ANNOTATED,
     EDAX,

@@ -1,12 +1,14 @@
 """Variations: the tree of moves, and that SGF keeps all of it."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tengen import games
 from tengen.errors import UserError
 from tengen.games import records
 from tengen.games.facts import RESULTS, Facts, result_on_board
@@ -14,6 +16,8 @@ from tengen.games.position import Position
 from tengen.games.records import parse_variations, read_variations, render_variations, write_variations
 from tengen.games.result import RESULT
 from tengen.games.variations import JUDGEMENTS, Variations
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def opened(moves: str = "b2 a1 c1", game: str = "tictactoe") -> Variations:
@@ -46,6 +50,8 @@ def test_a_known_move_is_entered_and_another_one_is_a_variation() -> None:
     assert not game.is_main(other.id) and game.is_main(main[3]) and game.is_main(game.root)
     assert game.to_text() == "b2 a1 (c3) c1"
     assert game.to_text(marked=other.id) == "b2 a1 ([c3]) c1"
+    assert game.to_text(marked=game.root) == "[start] b2 a1 (c3) c1"
+    assert Variations(Position.start("tictactoe")).to_text(marked=0) == ""
 
 
 def test_nodes_come_parents_first_and_the_main_line_first() -> None:
@@ -135,18 +141,34 @@ comments = st.text(
     max_size=12,
 )
 texts = st.text(st.sampled_from("ab[]\\:; 连é"), max_size=6)
-IN_SGF = ["tictactoe", "gomoku9", "gomoku15", "renju15", "othello6", "mnk:rows=7,cols=9,k=5,rule=standard"]
+BUNDLED = list(games.REGISTRY)
+FROM_FILES = ["breakthrough", "connect6"]
+OTHER_SIZES = [
+    "mnk:rows=7,cols=9,k=5,rule=standard",
+    "connect:rows=4,cols=12,k=4",
+    "hex:size=13",
+    "othello:size=4",
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def games_from_files() -> None:
+    for name in FROM_FILES:
+        games.load_file(EXAMPLES / f"{name}.py")
 
 
 @st.composite
-def trees(draw: st.DrawFn) -> Variations:
-    """Random games with variations and notes, some from positions set up by hand."""
-    start = Position.start(draw(st.sampled_from(IN_SGF)))
+def trees(draw: st.DrawFn, name: str) -> Variations:
+    """Random games with variations and notes, some from positions set up by hand. Any node is current."""
+    start = Position.start(name)
     chance = random.Random(draw(st.integers(0, 2**32)))
-    if draw(st.booleans()):
+    if start.game.settle is not None and draw(st.booleans()):
         num_cells = start.game.rows * start.game.cols
         density = draw(st.sampled_from([0.0, 0.1, 0.5]))
         cells = [chance.choice((1, 2)) if chance.random() < density else 0 for _ in range(num_cells)]
+        if start.game.look == "columns":  # the stones fall
+            columns = [sorted(cells[col :: start.game.cols], key=bool) for col in range(start.game.cols)]
+            cells = [stone for row in zip(*columns, strict=True) for stone in row]
         start = Position.from_cells(start.game, cells, draw(st.integers(1, 2)))
     facts = Facts((draw(texts), draw(texts)), draw(st.sampled_from(RESULTS)), draw(texts), draw(texts))
     tree = Variations(start, facts)
@@ -161,22 +183,32 @@ def trees(draw: st.DrawFn) -> Variations:
         if chance.random() < 0.2:
             tree.set_value(node.id, chance.uniform(-1, 1))
             tree.set_judgement(node.id, chance.choice(JUDGEMENTS))
-    end = tree.main_line()[-1].position
-    if end.is_over:
-        tree.facts = Facts(facts.players, result_on_board(end), facts.date, facts.comment)
+    tree.go_to(chance.choice([node.id for node in tree]))
+    if tree.node.position.is_over:
+        tree.facts = replace(facts, result=result_on_board(tree.node.position))
     return tree
 
 
-@given(trees())
-@settings(max_examples=300, deadline=None)
-def test_random_trees_come_back(tree: Variations) -> None:
-    text, note = render_variations(tree, ".sgf")
-    assert note == ""
-    again, note = parsed(text)
-    assert note == "" and again == tree
-    assert again.current == again.main_line()[-1].id
-    assert parsed(text.replace("\n", "\r\n"))[0] == tree
-    assert render_variations(again, ".SGF")[0] == text
+def moves_to(tree: Variations, node_id: int) -> list[str | None]:
+    return [node.move for node in tree.path(node_id)]
+
+
+@pytest.mark.parametrize("name", [*BUNDLED, *OTHER_SIZES, *FROM_FILES])
+def test_random_trees_come_back(name: str) -> None:
+    @given(trees(name))
+    @settings(max_examples=30, deadline=None)
+    def check(tree: Variations) -> None:
+        text, note = render_variations(tree, ".sgf", end=tree.current)
+        assert note == ""
+        again, note = parsed(text)
+        assert note == "" and again == tree
+        assert moves_to(again, again.current) == moves_to(tree, tree.current)
+        assert parsed(text.replace("\n", "\r\n"))[0] == tree
+        assert render_variations(again, ".SGF", end=again.current)[0] == text
+        end, _ = parsed(text.replace("IP[]", ""))
+        assert end.current == end.main_line()[-1].id
+
+    check()
 
 
 def test_an_sgf_with_variations_of_ours() -> None:
@@ -237,7 +269,7 @@ def test_text_and_psq_say_what_they_leave_out(tmp_path: Path) -> None:
     four = opened("4 4", "connect4")
     four.back()
     four.play("3")
-    assert write_variations(four, tmp_path / "four.txt") == "left out: 1 variation"
+    assert write_variations(four, tmp_path / "four.txt") == "left out: 1 variation; .sgf keeps all of it"
 
 
 # Files of others
@@ -297,6 +329,9 @@ def test_a_pass_that_a_file_leaves_out_is_put_in_everywhere() -> None:
         ("(;GM[4]AB[aa:bb]AE[ba]PL[B])", {"a15": 1, "a14": 1, "b14": 1}, 1),
         ("(;GM[4]PL[W])", {}, 2),
         ("(;GM[2]SZ[6]AB[a1]AW[b1]PL[W])", {"a1": 1, "b1": 2}, 2),
+        ("(;GM[11]AB[c2]AW[b3][bd])", {"c2": 1, "b3": 2, "b4": 2}, 1),
+        ("(;GM[11]SZ[7]PL[W];W[a1])", {}, 2),
+        ("(;GM[11]SZ[7];W[a1])", {}, 2),
     ],
 )
 def test_stones_are_set_up(text: str, stones: dict[str, int], to_move: int) -> None:
@@ -316,7 +351,14 @@ def test_stones_are_set_up(text: str, stones: dict[str, int], to_move: int) -> N
         ("(;GM[4]\n;B[hh]\n;AB[aa])", "line 3: stones can be set up before the first move only"),
         ("(;GM[4]\nAB[pp])", "line 2: 'pp' is not on a board of 15×15"),
         ("(;GM[4]AB[hh]\nPL[x])", "line 2: expected PL[B] or PL[W], got PL[x]"),
-        ("(;GM[2]\nAB[tt])", "line 2: 'tt' is no point of the board"),
+        ("(;GM[2]\nAB[tt])", "line 2: 'tt' is not on a board of 8×8"),
+        ("(;TENGEN[connect4]\nAB[4])", "line 2: '4' is no point of the board"),
+        ("(;TENGEN[connect4]\nAB[dg])", "line 2: 'dg' is not on a board of 6×7"),
+        ("(;TENGEN[connect4]\nAB[df]AW[dd])", "line 2: stones fall in connect4: there is none below dd"),
+        (
+            "(;TENGEN[breakthrough]\nAB[aa]PL[W])",
+            "line 2: breakthrough cannot be set up from a board, only played from its start",
+        ),
         ("(;GM[4];B[hh]\nPL[B])", "line 2: PL[B] changes who is to move: that is not read"),
         (
             "(;GM[4]\nAB[hh]PL[W];B[aa])",
@@ -343,8 +385,9 @@ def test_a_broken_set_up_in_a_variation_is_left_out() -> None:
 
 
 def test_what_sgf_cannot_hold_is_refused() -> None:
-    with pytest.raises(UserError, match="SGF is for five in a row and Othello, not for hex7: use text"):
-        render_variations(Variations(Position.start("hex7")), ".sgf")
+    moved = Position.from_integer("breakthrough", Position.from_moves("breakthrough", "c2-c3").integer)
+    with pytest.raises(UserError, match="breakthrough cannot be set up from a board"):
+        render_variations(Variations(moved), ".sgf")
     game = Position.start("gomoku15").game
     state = game.new_state()
     state[RESULT] = 2  # won on an empty board
@@ -355,6 +398,8 @@ def test_what_sgf_cannot_hold_is_refused() -> None:
 @given(
     st.builds("(;GM[4]{}".format, st.text(r"(;)[]\BWACVPLTEGMSZRU4:ahot 1" + "\n"))
     | st.builds("(;GM[2]{})".format, st.text(r"(;)[]BWAPLe4d5 1" + "\n"))
+    | st.builds("(;GM[11]{})".format, st.text(r"(;)[]BWAIPLa1 2resign" + "\n"))
+    | st.builds("(;TENGEN[connect4]{})".format, st.text(r"(;)[]BWAIPLab1 2" + "\n"))
     | st.text()
 )
 @settings(max_examples=500, deadline=None)

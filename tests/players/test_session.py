@@ -1,9 +1,12 @@
 """GameSession: everything that can be done with a game, with players that are made for the test."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tengen.errors import UserError
 from tengen.games import records
@@ -488,6 +491,81 @@ def test_a_session_is_saved_and_loaded_with_everything(tmp_path: Path) -> None:
     )  # it says what it was
     other.play("a1")
     assert "RE[Void]" in other.export(".sgf")[0]
+
+
+def test_a_game_taken_back_is_loaded_where_it_stands(tmp_path: Path) -> None:
+    session = two_persons("4 4 3", game="connect4")
+    session.undo()
+    session.play("7")
+    session.play("1")
+    session.undo()
+    session.undo()
+    session.first()  # looking elsewhere does not move the game
+    assert session.save(tmp_path / "game.sgf") == ""
+    other = two_persons(game="connect4")
+    other.load(tmp_path / "game.sgf")
+    assert moves(other) == "4 4" and not other.is_looking and other.status == "X to move"
+    assert other.variations == session.variations
+    other.redo()
+    other.redo()
+    assert moves(other) == "4 4 7 1"
+    other.save(tmp_path / "game.sgf")
+    session.load(tmp_path / "game.sgf")
+    assert moves(session) == "4 4 7 1" and session.variations.to_text() == "4 4 7 (3) 1"
+
+
+def test_a_win_taken_back_is_loaded_as_a_game_that_goes_on(tmp_path: Path) -> None:
+    session = two_persons("a1 a2 b1 b2")
+    session.play("c1")
+    session.undo()
+    session.save(tmp_path / "game.sgf")
+    other = two_persons()
+    other.load(tmp_path / "game.sgf")
+    assert moves(other) == "a1 a2 b1 b2" and other.result == "*" and "result: *" in other.export(".txt")[0]
+    other.redo()
+    assert other.result == "1-0"
+
+
+def test_a_file_that_stands_in_a_variation_continues_the_main_line(tmp_path: Path) -> None:
+    (tmp_path / "game.sgf").write_text("(;GM[4](;B[hh];W[ii])(;B[aa]IP[]))")
+    session = two_persons(game="gomoku15")
+    session.load(tmp_path / "game.sgf")
+    assert moves(session) == "h8 i7" and not session.is_looking
+
+
+COMMENTS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\r") | st.sampled_from("[]\\")
+)
+STEPS = st.lists(
+    st.integers(0, 99) | st.sampled_from(["undo", "redo", "back", "forward", "resume"]) | COMMENTS
+)
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "connect4", "hex7", "othello6", "renju15"])
+def test_every_session_comes_back(game: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A number plays a move, a word is an operation, any other text a comment."""
+    file = tmp_path_factory.mktemp("sessions") / "game.sgf"
+
+    @given(STEPS)
+    @settings(max_examples=50, deadline=None)
+    def check(steps: list[int | str]) -> None:
+        session = two_persons(game=game)
+        for step in steps:
+            with suppress(UserError):  # nothing to take back, or the game is over
+                if isinstance(step, int):
+                    legal = session.position.legal_actions
+                    session.play(legal[step % len(legal)] if legal else 0)
+                elif step in ("undo", "redo", "back", "forward", "resume"):
+                    getattr(session, step)()
+                else:
+                    session.comment(step)
+        assert session.save(file) == ""
+        other = two_persons(game=game)
+        assert other.load(file) == ""
+        assert other.variations == session.variations
+        assert moves(other) == moves(session) and other.result == session.result
+
+    check()
 
 
 @pytest.mark.parametrize("form", [".txt", ".psq"])

@@ -35,7 +35,7 @@ def render(position: Position, facts: Facts) -> str:
     """The moves that led to a position and the facts of the game as a file."""
     game, said = position.game, facts.to_dict()
     if not mnk.is_five_in_a_row(game):
-        raise UserError(f"psq is for five in a row, not for {game.name}: use text")
+        raise UserError(f"psq is for five in a row, not for {game.name}: use .sgf or .txt")
     for player in facts.players:
         if MOVE.fullmatch(player):
             raise UserError(f"a psq file cannot hold a player named '{player}': it reads as a move")

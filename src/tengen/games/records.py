@@ -5,7 +5,7 @@
     True
 
 A Record is an immutable game from its start: the main line and the facts. Variations (variations.py) are a
-game with variations, comments and perhaps a first position set up by hand. SGF keeps all of it, psq and text
+game with variations, comments and perhaps a first position set up by hand. SGF keeps all of it; psq and text
 keep only the line that was played. Both use the same readers and writers:
 
     variations, note = read_variations("game.sgf")     # the note says what could not be kept
@@ -25,7 +25,7 @@ from typing import TypeVar
 
 from tengen import files, games
 from tengen.errors import UserError
-from tengen.games import mnk, move_text, othello, psq, sgf
+from tengen.games import move_text, psq, sgf
 from tengen.games.facts import RESULTS, Facts, check_result, result_on_board
 from tengen.games.position import Position
 from tengen.games.variations import Variations
@@ -104,21 +104,24 @@ def read(path: Path | str, game: str | None = None) -> Record:
 def write_variations(variations: Variations, path: Path | str, end: int | None = None) -> str:
     """Writes a file like `write`; returns a note of what that format cannot keep, or an empty text.
 
-    `end` is the last node of the game for psq and text; without it, the end of the main line."""
+    `end` is the node where the game stands, without it the end of the main line. For psq and text it is the
+    last move; SGF marks it and keeps what follows."""
     text, note = render_variations(variations, Path(path).suffix, end)
     files.write_text(path, text)
     return note
 
 
 def read_variations(path: Path | str, game: str | None = None) -> tuple[Variations, str]:
-    """Reads a file like `read`, with its variations and comments, and a note of what was left out."""
+    """Reads a file like `read`, with its variations and comments, and a note of what was left out.
+
+    The node where the game stands is the current one."""
     return _read(path, game, lambda text, form: _parse(text, form, game))
 
 
 def render_variations(variations: Variations, form: str, end: int | None = None) -> tuple[str, str]:
     """The text and the note of write_variations, for a format (".sgf", ".psq", ".txt")."""
     if form.lower() == ".sgf":
-        return sgf.render(variations), ""
+        return sgf.render(variations, end), ""
     end = variations.main_line()[-1].id if end is None else end
     record = _record(variations, end)
     render = to_psq if form.lower() == ".psq" else to_text
@@ -134,7 +137,7 @@ def parse_variations(data: bytes, form: str, game: str | None = None) -> tuple[V
 
 
 def to_sgf(record: Record) -> str:
-    """The record as SGF, for five in a row (all of the m,n,k family) and Othello."""
+    """The record as SGF."""
     return sgf.render(record.variations())
 
 
@@ -188,11 +191,7 @@ def _left_out(variations: Variations, end: int) -> str:
     num_evaluations = sum(node.value is not None or bool(node.judgement) for node in variations)
     counts = {"variation": num_variations, "comment": num_comments, "evaluation": num_evaluations}
     lost = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]
-    if not lost:
-        return ""
-    game = variations[end].position.game
-    keeps = mnk.is_mnk(game) or game.play is othello.play
-    return f"left out: {', '.join(lost)}" + ("; .sgf keeps all of it" if keeps else "")
+    return f"left out: {', '.join(lost)}; .sgf keeps all of it" if lost else ""
 
 
 Read = TypeVar("Read")

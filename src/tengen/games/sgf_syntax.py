@@ -4,6 +4,7 @@ Within a value a backslash escapes the next character (`\]`, `\\`), and removes 
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from tengen.errors import UserError
@@ -79,6 +80,25 @@ def parse_nodes(text: str) -> list[SyntaxNode]:
             raise UserError(f"line {line}: expected {what} '{shown(text[at:])}'")
         at += 1
     raise UserError(f"line {line}: expected ')', the file ends")
+
+
+def main_line(nodes: list[SyntaxNode]) -> list[Property]:
+    """All properties of the main line."""
+    return [found for node in nodes if node.is_main for found in node.properties]
+
+
+def head(nodes: list[SyntaxNode]) -> list[SyntaxNode]:
+    """The first nodes, up to the first that has a move or branches."""
+    num_children = Counter(node.parent for node in nodes)
+    for node in nodes:  # as long as none branches, they follow each other
+        if num_children[node.number] != 1 or any(found.is_move for found in node.properties):
+            return nodes[: node.number + 1]
+    return nodes
+
+
+def first_of_each(properties: list[Property]) -> dict[str, Property]:
+    """The first property of each name."""
+    return {found.name: found for found in reversed(properties)}
 
 
 def written(name: str, *values: str) -> str:

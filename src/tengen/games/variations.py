@@ -41,6 +41,12 @@ class Node:
     def move(self) -> str | None:
         return None if self.parent is None else self.position.last_move
 
+    def to_dict(self) -> dict[str, object]:
+        """The node as plain values, for JSON: id, parent, move, and what it has of the notes."""
+        notes = {"comment": self.comment, "value": self.value, "judgement": self.judgement}
+        found = {name: note for name, note in notes.items() if note not in ("", None)}
+        return {"id": self.id, "parent": self.parent, "move": self.move, **found}
+
 
 class Variations:
     """A game with variations and comments. Equal if start, facts, moves, comments and evaluations are."""
@@ -194,8 +200,8 @@ class Variations:
     def to_text(self, marked: int | None = None) -> str:
         """The moves, with variations in parentheses after the move they replace: `b2 a1 (c3) c1`.
 
-        The move of the marked node is in brackets."""
-        words: list[str] = []
+        The move of the marked node is in brackets, the start as `[start]`."""
+        words = ["[start]"] if marked == self.root and len(self) > 1 else []
         todo: list[int | str] = [self.root]  # a node: write what follows it; a text: write it as it is
         while todo:
             item = todo.pop()

@@ -142,12 +142,13 @@ class GameSession:
         self.open(Variations(self.variations[self.variations.root].position))
 
     def open(self, variations: Variations) -> None:
-        """Continues another game, at the end of its main line. Two people get the names in that game."""
+        """Continues a game where it stands, but not in a variation. Two people get the names in that game."""
         if variations.node.position.game.name != self.game.name:
             raise UserError(f"it is a game of {variations.node.position.game.name}, this is {self.game.name}")
-        self.variations, self.tip = variations, variations.main_line()[-1].id
+        if not variations.is_main(variations.current):
+            variations.go_to(variations.main_line()[-1].id)
+        self.variations, self.tip = variations, variations.current
         self._opened_at = self.tip, variations.facts.result
-        variations.go_to(self.tip)
         if not self._players():
             first, second = variations.facts.players
             self.names = (first or self.names[0], second or self.names[1])

@@ -22,7 +22,6 @@ status      the same in words
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tengen.games.variations import Node
 from tengen.games.winning_line import winning_cells
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def describe(session: "GameSession") -> dict[str, object]:
         "to_move": position.to_move,
         "legal_moves": [] if position.is_over else position.legal_moves,
         "winning": list(winning_cells(position)),
-        "nodes": [_node(node) for node in session.variations],
+        "nodes": [node.to_dict() for node in session.variations],
         "current": session.variations.current,
         "tip": session.tip,
         "seats": [{"name": name, "is_person": player is None} for name, player in seats],
@@ -52,12 +51,6 @@ def describe(session: "GameSession") -> dict[str, object]:
         "ending": None if ending is None else asdict(ending),
         "status": session.status,
     }
-
-
-def _node(node: Node) -> dict[str, object]:
-    found: dict[str, object] = {"id": node.id, "parent": node.parent, "move": node.move}
-    notes = {"comment": node.comment, "value": node.value, "judgement": node.judgement}
-    return found | {name: note for name, note in notes.items() if note not in ("", None)}
 
 
 def _clocks(session: "GameSession") -> dict[str, object] | None:

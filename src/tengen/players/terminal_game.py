@@ -25,9 +25,9 @@ HELP = """\
   redo       play again what undo took back
   hint       what the opponent would play in your place
   eval       what the opponent thinks of the position
-  moves      the game so far, variations in parentheses, [the last move] in brackets
+  moves      all moves, variations in parentheses, [the last move] in brackets
   resign     give the game up
-  save FILE  write the game: .sgf .psq, or .txt for every game
+  save FILE  write the game: .sgf keeps all of it, .txt the moves, .psq five in a row
   load FILE  go on with a written game
   quit       leave"""
 
