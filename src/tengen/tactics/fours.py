@@ -29,6 +29,7 @@ from tengen.games import mnk
 from tengen.games.game import Game, Mask, State
 from tengen.games.mnk import CARO, HEADER, RENJU, completes_row
 from tengen.search.tree import inlined, kernel
+from tengen.tactics.lines import whole
 from tengen.tactics.rows import Ints, ray, winning_moves, winning_moves_near
 from tengen.tactics.threats import (
     DANGERS,
@@ -117,7 +118,7 @@ def mark_stops_of_row(me: int, playable: Mask, work: Work) -> int:
     board, wins, marks = work.board, work.wins, work.marks
     num_wins = winning_moves(board, 3 - me, wins)
     marks[:] = 0
-    mark_in_line(wins[0], np.int64(board[2]), marks, board)  # in caro also the ends of a row
+    mark_in_line(wins[0], whole(board[2]), marks, board)  # in caro also the ends of a row
     count = 0
     for cell in range(playable.size):
         if marks[cell] == 0 or not playable[cell]:
@@ -137,7 +138,7 @@ def mark_stops_of_row(me: int, playable: Mask, work: Work) -> int:
 def mark_stops_of_line(me: int, length: int, first_list: int, playable: Mask, work: Work) -> int:
     """Marks the moves that may stop the opponent's line of fours; returns their number."""
     board, marks, rule = work.board, work.marks, work.board[3]
-    num_cells, k = board[0] * board[1], np.int64(board[2])
+    num_cells, k = board[0] * board[1], whole(board[2])
     # 1. the moves that could matter
     marks[:] = MAY_STOP if rule == RENJU else 0
     if rule >= CARO:  # there are several lines: near all moves that were looked at
@@ -182,7 +183,7 @@ def still_wins(me: int, length: int, work: Work) -> bool:
     while 2 * played < length - 1:
         four, reply = work.line[2 * played], work.line[2 * played + 1]
         frame[MOVE] = four
-        if board[HEADER + four] != 0 or not is_four(np.int64(0), attacker, work):
+        if board[HEADER + four] != 0 or not is_four(whole(0), attacker, work):
             break
         if frame[REPLIES] == 0:
             wins = True

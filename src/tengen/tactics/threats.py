@@ -36,6 +36,7 @@ from tengen.games.position import Position
 from tengen.games.renju import FORBIDDEN
 from tengen.games.result import RESULT
 from tengen.search.tree import inlined, kernel
+from tengen.tactics.lines import whole
 from tengen.tactics.rows import (
     Ints,
     ends_of_runs,
@@ -65,7 +66,7 @@ BUILDS, LISTS, NODES, ME, MAX_DEPTH, LIMIT, DEPTH, STATUS, LENGTH = range(9)
 DEFENDER = 64  # a window's count: the attacker's stones in it, and 64 for each of the defender's
 ENDLESS = 32767  # in the table: no win at any depth
 
-# Numbers that kernels pass on are written np.int64(1): Numba compiles a function anew for every literal.
+# Numbers that kernels pass on are written whole(1): Numba compiles a function anew for every literal.
 
 
 @dataclass(frozen=True)
@@ -404,8 +405,8 @@ def put_pair(depth: int, me: int, work: Work) -> None:
     """Puts a frame's move and reply on the board."""
     move, reply = work.frames[depth, MOVE], work.replies[depth, work.frames[depth, ANSWERED] - 1]
     work.board[HEADER + move], work.board[HEADER + reply] = me, 3 - me
-    add_to_windows(move, np.int64(1), work)
-    add_to_windows(reply, np.int64(DEFENDER), work)
+    add_to_windows(move, whole(1), work)
+    add_to_windows(reply, whole(DEFENDER), work)
 
 
 @kernel
@@ -414,12 +415,12 @@ def remove_pair(depth: int, work: Work) -> None:
     does not depend on what was searched before."""
     move, reply = work.frames[depth, MOVE], work.replies[depth, work.frames[depth, ANSWERED] - 1]
     work.board[HEADER + move] = work.board[HEADER + reply] = 0
-    remove_from_windows(reply, np.int64(DEFENDER), work)
-    remove_from_windows(move, np.int64(1), work)
+    remove_from_windows(reply, whole(DEFENDER), work)
+    remove_from_windows(move, whole(1), work)
 
 
 @kernel
-def add_to_windows(cell: int, weight: np.int64, work: Work) -> None:
+def add_to_windows(cell: int, weight: int, work: Work) -> None:
     """Counts a stone in the windows through a cell; updates the list of windows that may become fours."""
     board, counts, builds, places = work.board, work.counts, work.builds, work.places
     num_cells, k = board[0] * board[1], board[2]
@@ -441,7 +442,7 @@ def add_to_windows(cell: int, weight: np.int64, work: Work) -> None:
 
 
 @kernel
-def remove_from_windows(cell: int, weight: np.int64, work: Work) -> None:
+def remove_from_windows(cell: int, weight: int, work: Work) -> None:
     """Undoes add_to_windows, its steps in reverse order."""
     board, counts, builds, places = work.board, work.counts, work.builds, work.places
     num_cells, k = board[0] * board[1], board[2]
