@@ -119,8 +119,8 @@ class SeesForced:
             wins[won] = playable[won]
             proven[lost] = LOSS
             distance[lost] = np.maximum(distance[lost], plies[lost] + found.distance[is_lost])
-            for array, first in zip(end, before, strict=True):
-                array[lost] = first[lost]  # of a lost position, its own moves are asked for
+            states[lost], legal[lost] = before.states[lost], before.legal[lost]  # its own moves are asked for
+            factors[lost], plies[lost] = 1.0, 0
             playable[lost] = legal[lost]
             # 3. the next forced moves
             goes_on = (found.proven == UNKNOWN) & (found.playable.sum(axis=1) == 1)
