@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tengen import games
-from tengen.evaluators.evaluator import LOSS, UNKNOWN, WIN, Evaluation
+from tengen.evaluators.evaluator import Evaluation
 from tengen.evaluators.forced import MOST_REPLIES, SeesForced
 from tengen.evaluators.wins import MOST_ACTIONS, sees_wins
+from tengen.games.batch import LOSS, UNKNOWN, WIN
 from tengen.games.game import Game, State
 from tests.evaluators.fakes import FakeEvaluator, legal_actions, positions
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tengen import games
-from tengen.evaluators.evaluator import LOSS, UNKNOWN, WIN
 from tengen.evaluators.forced import Certain
+from tengen.games.batch import LOSS, UNKNOWN, WIN
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.tactics.fours import SeesFours, has_fours

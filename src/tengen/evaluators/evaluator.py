@@ -16,8 +16,6 @@ Floats = npt.NDArray[np.float32]
 Int8s = npt.NDArray[np.int8]
 Int16s = npt.NDArray[np.int16]
 
-UNKNOWN, WIN, LOSS, DRAW = 0, 1, 2, 3  # proven results, for the player to move
-
 
 @dataclass(frozen=True)
 class Evaluation:

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tengen.evaluators.evaluator import LOSS, UNKNOWN, WIN, Evaluation, Evaluator, Floats, Int8s, Int16s
-from tengen.games.batch import lift
+from tengen.evaluators.evaluator import Evaluation, Evaluator, Floats, Int8s, Int16s
+from tengen.games.batch import LOSS, UNKNOWN, WIN, lift
 from tengen.games.game import TO_MOVE, Game, Mask, State
 
 SURE = np.float32(20.0)  # the logit of a winning or forced move; the others have 0

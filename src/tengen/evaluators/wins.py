@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tengen.evaluators.evaluator import LOSS, WIN, Int16s
+from tengen.evaluators.evaluator import Int16s
 from tengen.evaluators.forced import Certain, Look
-from tengen.games.batch import lift
+from tengen.games.batch import LOSS, WIN, lift
 from tengen.games.game import Game, Mask, State
 
 MOST_ACTIONS = 32  # with more, looking at all replies to all moves takes longer than a network

@@ -20,6 +20,8 @@ from tengen.games.randomness import random_below
 Kernel = Callable[..., Any]  # Numba's compiled functions
 Ints = np.ndarray[Any, Any]
 
+UNKNOWN, WIN, LOSS, DRAW = 0, 1, 2, 3  # results that are certain, for the player to move
+
 
 @dataclass(frozen=True)
 class BatchedGame:
@@ -71,8 +73,9 @@ class BatchedGame:
     ) -> int:
         """Makes the states of new nodes in a pool: states[leaf] = states[parents[leaf]] after actions[leaf].
 
-        ended[leaf] = 0 not over, 1 won, 2 lost, 3 drawn for the player to move. Leaves that are not over are
-        listed in `waiting`, with copies of their states and their legal actions; returns their number.
+        ended[leaf] = UNKNOWN if it is not over, else WIN, LOSS or DRAW for the player to move. Leaves that
+        are not over are listed in `waiting`, with copies of their states and of their legal actions. Returns
+        their number.
         """
         return int(
             self.loops.expand(
@@ -267,9 +270,9 @@ class Loops:
                 to_move[leaf] = state[-1]
                 is_over, value = outcome_one(state)
                 if is_over:
-                    ended[leaf] = 3 if value == 0 else 1 if value > 0 else 2
+                    ended[leaf] = DRAW if value == 0 else WIN if value > 0 else LOSS
                     continue
-                ended[leaf] = 0
+                ended[leaf] = UNKNOWN
                 waiting[count] = leaf
                 for i in range(state.size):
                     waiting_states[count, i] = state[i]

@@ -25,10 +25,10 @@ import numpy.typing as npt
 from numba import njit
 
 from tengen.errors import UserError
-from tengen.evaluators.evaluator import DRAW as DRAW
-from tengen.evaluators.evaluator import LOSS as LOSS
-from tengen.evaluators.evaluator import UNKNOWN as UNKNOWN
-from tengen.evaluators.evaluator import WIN as WIN
+from tengen.games.batch import DRAW as DRAW
+from tengen.games.batch import LOSS as LOSS
+from tengen.games.batch import UNKNOWN as UNKNOWN
+from tengen.games.batch import WIN as WIN
 from tengen.games.game import Game, Mask, State
 
 Array = npt.NDArray[Any]

@@ -23,9 +23,10 @@ are in line with any move that the search looked at.
 
 import numpy as np
 
-from tengen.evaluators.evaluator import LOSS, WIN, Int8s, Int16s
+from tengen.evaluators.evaluator import Int8s, Int16s
 from tengen.evaluators.forced import Certain
 from tengen.games import mnk
+from tengen.games.batch import LOSS, WIN
 from tengen.games.game import Game, Mask, State
 from tengen.games.mnk import CARO, HEADER, RENJU, completes_row
 from tengen.search.tree import inlined, kernel
