@@ -308,9 +308,14 @@ def gumbel_search(
                 left -= 1
             remaining = visited
         count = max(min(2, k), count // 2)  # the better half, and never fewer than two
-    # 3. the best of those visited most
-    most = max(root.visits[action] for action in candidates)
-    action = max((a for a in candidates if root.visits[a] == most), key=score)
+    # 3. the best of those visited most; a move that is proven to lose only if there is no other
+    open_ones = [a for a in candidates if rank(root, a)[0] > 0]
+    if not open_ones:
+        return GumbelFound(
+            improved_policy(root, settings), max(root.priors, key=lambda a: (rank(root, a), root.priors[a]))
+        )
+    most = max(root.visits[action] for action in open_ones)
+    action = max((a for a in open_ones if root.visits[a] == most), key=score)
     return GumbelFound(improved_policy(root, settings), action)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from tengen.evaluators.evaluator import Evaluator
 from tengen.games.game import Game
 from tengen.games.position import Position
+from tengen.players.fours import Refutable
 from tengen.players.limit import Limit
 from tengen.players.player import Choice, Player, Thinking
 from tengen.search.mcts import Search
@@ -56,6 +57,10 @@ class Mcts(Player):
         self._root = None
 
     def begin(self, position: Position, limit: Limit) -> Thinking:
+        return self.search(position, limit)
+
+    def search(self, position: Position, limit: Limit) -> "MctsThinking":
+        """The search of a position, begun."""
         if self._planned is not PUCT and self._is_planned(limit):
             search = self._new_batch([position], limit)
         else:
@@ -120,7 +125,7 @@ class Mcts(Player):
         return self._tree
 
 
-class MctsThinking(Thinking):
+class MctsThinking(Refutable):
     """Simulations in the first tree of a search."""
 
     def __init__(self, position: Position, search: Search, limit: Limit) -> None:
@@ -132,6 +137,9 @@ class MctsThinking(Thinking):
 
     def run(self, seconds: float) -> bool:
         return self._search.run_for(seconds) or self._is_forced
+
+    def refute(self, action: int, distance: int) -> None:
+        self._search.refute(action, distance)
 
     def choice(self) -> Choice:
         return choice_of(self._search)

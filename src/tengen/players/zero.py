@@ -42,14 +42,15 @@ class Zero(Mcts):
         seconds: float | None = None,
         search: str | None = None,
         precision: str | None = None,
-        vcf: bool = False,
+        vcf: bool | None = None,
         fours: int = MAX_NODES,
         leaves: int = 8,
         memory: int = 256,
         reuse: bool = True,
     ) -> None:
         """search: for a known number of simulations; by default the one it was trained with. vcf: look for a
-        win by continuous fours first. fours: nodes of the search for fours at every leaf; 0: none.
+        win by continuous fours first, and for the opponent's after the best move; by default in games that
+        have fours, except for the network alone. fours: nodes of the search for fours at every leaf; 0: none.
         leaves: per round of PUCT. memory: MiB. reuse: keep PUCT's tree."""
         if search not in (None, "puct", "gumbel"):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
@@ -66,7 +67,7 @@ class Zero(Mcts):
         simulations = sims or (SIMULATIONS if seconds is None else None)
         limit = Limit(simulations=simulations, seconds=seconds)
         self._equip(game, network, limit, search, fours, leaves, memory, reuse)
-        self._fours = Fours(game) if vcf else None
+        self._fours = Fours(game) if (has_fours(game) if vcf is None else vcf) else None
 
     @classmethod
     def of(cls, game: Game, network: Network, sims: int) -> "Zero":
@@ -108,8 +109,8 @@ class Zero(Mcts):
     def begin(self, position: Position, limit: Limit) -> Thinking:
         if limit == Limit(simulations=1):
             return Decision(position, lambda: self._glance([position])[0])
-        thinking = super().begin(position, limit)
-        return self._fours.before(position, thinking) if self._fours else thinking
+        thinking = self.search(position, limit)
+        return self._fours.around(position, thinking, limit) if self._fours else thinking
 
     def choose_many(self, positions: Sequence[Position], limit: Limit | None = None) -> list[Choice]:
         if self._obeyed(limit) == Limit(simulations=1):

@@ -21,6 +21,7 @@ from tengen.games.game import Mask
 from tengen.search.edges import add_child, exp
 from tengen.search.result import Result, read_roots, root_log_priors
 from tengen.search.tree import (
+    LOSS,
     LOWEST,
     NONE,
     UNKNOWN,
@@ -108,8 +109,8 @@ class GumbelPlan:
             result.visits, result.q, result.root_proven, result.policy,
         )  # fmt: skip
         _choose_action(
-            settings.c_visit, settings.c_scale, *self.candidates, result.visits, result.q, result.root_proven,
-            result.actions,
+            settings.c_visit, settings.c_scale, *self.candidates, result.visits, result.q, result.proven,
+            result.root_proven, result.actions,
         )  # fmt: skip
 
 
@@ -363,22 +364,25 @@ def _choose_action(
     new_visits: Int32s,
     visits: Int32s,
     q: Floats,
+    proven: Int8s,
     root_proven: Int8s,
     actions: Int32s,
 ) -> None:
-    """The best of the candidates with the most new visits, by g + log P + σ(q)."""
+    """Of the candidates that are not proven to lose, and of these the ones with the most new visits, the best
+    by g + log P + σ(q)."""
     for tree in range(actions.size):
         if root_proven[tree] != UNKNOWN or counts[tree] == 0:
             continue
-        most, most_new = 0, 0
+        most, most_new = 0, NONE
         for i in range(counts[tree]):
             most = max(most, visits[tree, candidates[tree, i]])
-            most_new = max(most_new, new_visits[tree, i])
+            if proven[tree, candidates[tree, i]] != LOSS:
+                most_new = max(most_new, new_visits[tree, i])
         scale = np.float32((c_visit + most) * c_scale)
-        best_score, best = np.float32(2.0) * LOWEST, 0
+        best_score, best = np.float32(2.0) * LOWEST, actions[tree]
         for i in range(counts[tree]):
             a = candidates[tree, i]
             score = scores[tree, i] + scale * q[tree, a]
-            if new_visits[tree, i] == most_new and score > best_score:
+            if new_visits[tree, i] == most_new and proven[tree, a] != LOSS and score > best_score:
                 best_score, best = score, a
         actions[tree] = best

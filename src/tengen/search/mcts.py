@@ -138,6 +138,23 @@ class Search:
         self._start(random)
         return kept
 
+    def refute(self, action: int, distance: int, tree: int = 0) -> None:
+        """Takes it as proven that a move of a root loses in this many plies: one that has been visited, or
+        the best of the others."""
+        nodes, root = self.trees.nodes, int(self.trees.roots[tree])
+        slots = self._slots_for(1)
+        slots.leaves[:], slots.is_new[:] = NONE, False
+        visited = [child for child in children(nodes, root) if nodes.actions[child] == action]
+        child = int(visited[0] if visited else add_best_children(self.trees, self.trees.roots[[tree]])[0])
+        slots.leaves[tree], slots.is_new[tree] = child, True
+        if not visited:
+            assert nodes.actions[child] == action
+            self._make_states(slots)
+        is_same_player = nodes.to_move[child] == nodes.to_move[root]
+        nodes.proven[child], nodes.distance[child] = LOSS if is_same_player else WIN, distance - 1
+        if back_up(self.trees, slots, None, 0, self.settings.virtual_loss):
+            self._all_proven = self.is_proven
+
     @property
     def new_simulations(self) -> int:
         """Simulations since begin or advance, of the tree that has most."""

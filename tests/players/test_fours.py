@@ -1,0 +1,99 @@
+"""Wins by fours around a search: the best move is not one that loses to the opponent's fours."""
+
+import numpy as np
+import pytest
+
+from tengen import games, players
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.games.position import Position
+from tengen.players.fours import Fours, Refutable
+from tengen.players.limit import Limit
+from tengen.players.player import Choice
+from tengen.search.gumbel import Gumbel
+from tengen.search.mcts import Search
+from tengen.search.puct import Puct
+from tengen.search.selection import Selection
+from tengen.search.snapshot import Snapshot
+from tengen.search.tree import LOSS, UNKNOWN
+from tengen.tactics.threats import find_win
+
+# O has c4 d4 e4, closed by X at b4, and two stones in the diagonal through f4: b8 c7, then d6 e5 f4 are empty.
+THREAT = "b4 c4 a9 d4 i1 e4 i9 d6 a1 c7 i5 b8"
+
+
+class Stubborn(Refutable):
+    """Wants to play some moves in order; goes on to the next when one is refuted."""
+
+    def __init__(self, position: Position, wishes: str) -> None:
+        self.wishes = [position.game.moves.action(move) for move in wishes.split()]
+        self.refuted: list[tuple[int, int]] = []
+
+    def run(self, seconds: float) -> bool:
+        return True
+
+    def refute(self, action: int, distance: int) -> None:
+        self.refuted.append((action, distance))
+        self.wishes.remove(action)
+
+    def choice(self) -> Choice:
+        return Choice(self.wishes[0], 0.0)
+
+    def snapshot(self) -> Snapshot:
+        raise NotImplementedError
+
+
+def test_a_move_after_which_the_opponent_wins_by_fours_is_refuted() -> None:
+    position = Position.from_moves("gomoku9", THREAT)
+    name, action = position.game.moves.name, position.game.moves.action
+    stubborn = Stubborn(position, "h2 h3 f4 h4")
+    thinking = Fours(position.game).around(position, stubborn, Limit())
+    while not thinking.run(0.0):
+        pass
+    assert name(thinking.choice().action) == "f4"
+    assert [name(one) for one, _ in stubborn.refuted] == ["h2", "h3"]
+    for one, distance in stubborn.refuted:
+        win = find_win(position.play(one), position.game)
+        assert win.status == "found" and distance == len(win.line) + 1
+    assert find_win(position.play(action("f4")), position.game).status == "none"
+
+
+@pytest.mark.parametrize("settings", [Puct(), Gumbel()])
+def test_a_search_goes_on_without_a_refuted_move(settings: Selection) -> None:
+    game = games.find("tictactoe")
+    search = Search(game, UniformEvaluator(), settings, max_simulations=60, discount=0.9)
+    search.begin(game.new_state()[None])
+    search.run(30)
+    first = int(search.result().actions[0])
+    search.refute(first, distance=6)
+    result = search.result()
+    assert result.actions[0] != first and result.root_proven[0] == UNKNOWN
+    assert result.proven[0, first] == LOSS and result.distance[0, first] == 6
+    assert result.q[0, first] == pytest.approx(-(0.9**6))
+    visits = int(result.visits[0, first])
+    search.run(20)
+    if isinstance(settings, Puct):
+        assert search.result().visits[0, first] == visits
+
+
+def test_when_all_moves_are_refuted_the_slowest_loss_is_played() -> None:
+    game = games.find("tictactoe")
+    search = Search(game, UniformEvaluator(), Puct(), max_simulations=20)
+    search.begin(game.new_state()[None])
+    for count in range(9):  # none of them has been visited
+        assert search.result().root_proven[0] == UNKNOWN
+        search.refute(int(search.result().actions[0]), distance=[4, 8, 6][count % 3])
+    result = search.result()
+    assert result.root_proven[0] == LOSS and result.root_distance[0] == 8
+    assert result.distance[0, result.actions[0]] == 8 and np.all(result.proven[0] == LOSS)
+
+
+def test_networks_check_their_moves_in_games_with_fours_by_default() -> None:
+    with (
+        players.find("zero:zoo/gomoku9:sims=32,fours=0", games.find("gomoku9")) as usual,
+        players.find("zero:zoo/gomoku9:sims=32,fours=0,vcf=no", games.find("gomoku9")) as without,
+        players.find("zero:zoo/connect4:sims=32", games.find("connect4")) as other,
+    ):
+        position = Position.from_moves("gomoku9", THREAT)
+        assert find_win(position.play(usual.choose(position).action), position.game).status == "none"
+        assert type(usual.begin(position, usual.limit)) is not type(without.begin(position, without.limit))
+        assert other.choose(Position.start(other.game)).action in range(7)
