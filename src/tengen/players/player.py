@@ -106,6 +106,11 @@ class Player(ABC):
         """The limit that applies to a move."""
         return self.limit if limit is None else limit.obeyed(self.obeys, self.limit)
 
+    @property
+    def outside_mib(self) -> int:
+        """Peak memory of the processes that this player has started, in MiB; 0: none, or not known."""
+        return 0
+
     def close(self) -> None:  # noqa: B027
         """Frees the player's resources; it is not used again."""
 
