@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from tengen import games
+from tengen.arena.match import Match, play_match
 from tengen.errors import UserError
 from tengen.games.position import Position
 from tengen.players import engine
 from tengen.players.engine import Engine
 from tengen.players.engine_process import EngineProcess
 from tengen.players.player import PlayerFailedError
+from tengen.workers.local import LocalWorkers
 
 # A good engine: plays the first empty cell, talks before it does, and writes down what it hears.
 GOOD = """
@@ -185,6 +187,17 @@ def test_an_engine_that_keeps_its_own_account_is_not_confused(
     boards = [script.heard[i - 1] for i, line in enumerate(script.heard) if line == "BOARD"]
     assert len(boards) == 3 and script.heard.count("TURN 7,7") == 1
     assert len(script.pids) == 1 and script.is_gone()
+
+
+def test_starting_up_is_not_part_of_a_move(tmp_path: Path) -> None:
+    """It takes longer to start than it has on its clock for the whole game."""
+    script = Script(tmp_path, "def on_start(): time.sleep(0.5); say('OK')")
+    with LocalWorkers(1) as run_tasks:
+        match = Match(games.find("gomoku9"), f"engine:cmd={script.command}", "uniform", time=(0.4, 0.0))
+        result = play_match(match, 2, run_tasks)
+    assert result.forfeits == () and result.thinking[0].max_seconds < 0.3
+    assert 3 < result.engine_mib[0] < 300 and result.engine_mib[1] == 0
+    assert f"engines     {match.a} at most {result.engine_mib[0]} MiB" in result.to_text()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured on Linux only")

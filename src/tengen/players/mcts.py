@@ -17,7 +17,7 @@ from tengen.players.limit import Limit
 from tengen.players.player import Choice, Player, Thinking
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
-from tengen.search.result import principal_variation
+from tengen.search.result import max_depth, principal_variation
 from tengen.search.selection import Selection
 from tengen.search.snapshot import Snapshot, of_search, tree_text
 from tengen.search.tree import LOSS, WIN, nodes_in
@@ -147,6 +147,7 @@ def choice_of(search: Search, tree: int = 0) -> Choice:
     """The move that a tree of a search would play."""
     result = search.result()
     simulations = int(result.simulations[tree] - search.kept_visits[tree])
+    root, used = int(search.trees.roots[tree]), int(search.trees.used[tree])
     is_decided = int(result.root_proven[tree]) in (WIN, LOSS)
     return Choice(
         int(result.actions[tree]),
@@ -154,6 +155,9 @@ def choice_of(search: Search, tree: int = 0) -> Choice:
         tuple(principal_variation(search.trees, tree)),
         f"{simulations:,} simulations",
         int(result.root_distance[tree]) if is_decided else None,
+        simulations,
+        used,
+        max_depth(search.trees.nodes.parents, root, used),
     )
 
 

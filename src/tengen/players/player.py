@@ -32,6 +32,9 @@ class Choice:
     line: tuple[int, ...] = ()  # the actions expected, this one first
     note: str = ""  # how it was found, in a few words: "depth 6, 81,250 nodes"
     distance: int | None = None  # plies to a win or loss that the player has proven
+    simulations: int = 0  # new ones; 0 here and below: the player has no such number
+    nodes: int = 0  # positions in its tree, or searched
+    depth: int = 0  # plies of the longest line looked at
 
 
 class PlayerFailedError(Exception):
