@@ -155,7 +155,7 @@ def test_a_log_of_an_older_version_is_read() -> None:
     with PlayGames("connect4").open() as play:
         [new] = play(GameGroup((GameTask(5, ("uniform", "uct:sims=5"), ("4",), (1, 2)),)))
     fields = json.loads(new.to_line())
-    for name in ("thoughts", "engine_mib"):
+    for name in ("thoughts", "engine_mib", "is_swapped"):
         del fields[name]
     old = PlayedGame.from_line(json.dumps({**fields, "seconds": new.seconds}))
     assert old.seconds == new.seconds and [one.side for one in old.thoughts] == [
@@ -168,7 +168,7 @@ def test_a_log_of_an_older_version_is_read() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"thoughts": 1}, {"thoughts": [{}]}, {"thoughts": [{"side": 2, "seconds": 1}]}, {"engine_mib": [1]},
-     {"thoughts": [{"side": 0, "seconds": 1, "nodes": "x"}]}, {"more": 1}],
+     {"thoughts": [{"side": 0, "seconds": 1, "nodes": "x"}]}, {"is_swapped": 1}, {"more": 1}],
 )  # fmt: skip
 def test_what_is_no_game_is_refused(wrong: dict[str, object]) -> None:
     line = json.loads(PlayedGame(0, "connect4", ("a", "b"), 0, ("4",), "1/2", "", (), 0).to_line())

@@ -43,7 +43,7 @@ class Match:
         """The games, pair by pair; A moves first in the games with even index."""
         for pair, opening in zip(range(num_games // 2), self.starts, strict=False):
             key = (self.seed, pair)
-            yield from pair_tasks(2 * pair, self.a, self.b, opening, key, self.time)
+            yield from pair_tasks(2 * pair, self.a, self.b, opening, key, self.time, self.starts.rule)
 
     def settings(self) -> dict[str, object]:
         """The settings that must not change when a match is continued."""

@@ -26,6 +26,7 @@ class GameTask:
     opening: Opening
     seeds: tuple[int, int]
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
+    rule: str = ""  # swap2: the players make the opening, and may exchange their colours
 
     def __str__(self) -> str:
         return f"game {self.index + 1}, {self.players[0]} against {self.players[1]}"
@@ -61,7 +62,7 @@ class PlayedGame:
 
     index: int
     game: str
-    players: tuple[str, str]  # as in its task
+    players: tuple[str, str]  # as in its task, exchanged if `is_swapped`
     opening: int  # number of moves that belong to the opening
     moves: tuple[str, ...]
     result: str  # 1-0, 0-1 or 1/2
@@ -72,11 +73,12 @@ class PlayedGame:
     # (of earlier games too), without the processes of external engines. 0 if the system does not tell it.
     peak_mib: int
     engine_mib: tuple[int, int] = (0, 0)  # of the first and the second player, if they are external engines
+    is_swapped: bool = False  # by swap2: the player who put the first stone is the second player
 
     @property
     def is_a_first(self) -> bool:
         """Did A move first?"""
-        return self.index % 2 == 0
+        return (self.index % 2 == 0) != self.is_swapped
 
     @property
     def points_of_a(self) -> float:
@@ -101,7 +103,7 @@ class PlayedGame:
     def from_line(cls, line: str) -> "PlayedGame":
         """The game in a line; ValueError if it is something else. Lines of older versions know less."""
         fields = files.parse_json(line)
-        needed = set(cls.__dataclass_fields__) - {"thoughts", "engine_mib"}
+        needed = set(cls.__dataclass_fields__) - {"thoughts", "engine_mib", "is_swapped"}
         if not isinstance(fields, dict) or not needed <= fields.keys() <= {
             *cls.__dataclass_fields__,
             "seconds",
@@ -114,6 +116,8 @@ class PlayedGame:
             raise ValueError("index, opening, peak_mib and engine_mib are whole numbers")
         if not all(isinstance(text, str) for text in texts) or fields["result"] not in ("1-0", "0-1", "1/2"):
             raise ValueError("game, players, moves and reason are text, the result is 1-0, 0-1 or 1/2")
+        if not isinstance(fields.get("is_swapped", False), bool):
+            raise ValueError("is_swapped is true or false")
         if "seconds" in fields:  # by side, up to 2026-11
             fields["thoughts"] = [{"side": side, "seconds": time} for side, time in _times(fields)]
             del fields["seconds"]
@@ -129,13 +133,14 @@ def pair_tasks(
     opening: Opening,
     key: tuple[int, ...],
     time: tuple[float, float] | None = None,
+    rule: str = "",
 ) -> list[GameTask]:
     """The two games of one opening; `key` determines their random numbers."""
     assert index % 2 == 0
     seeds = np.random.SeedSequence(key).generate_state(4, np.uint64)
     return [
-        GameTask(index, (a, b), opening, (int(seeds[0]), int(seeds[1])), time),
-        GameTask(index + 1, (b, a), opening, (int(seeds[2]), int(seeds[3])), time),
+        GameTask(index, (a, b), opening, (int(seeds[0]), int(seeds[1])), time, rule),
+        GameTask(index + 1, (b, a), opening, (int(seeds[2]), int(seeds[3])), time, rule),
     ]
 
 

@@ -14,7 +14,7 @@ How the games of a group are played:
                         game, and groups do not depend on the number of workers: a gate's 40 games are one
                         group.
 
-With clocks, games are always played one after another.
+With clocks, and with the opening rule swap2, games are always played one after another.
 """
 
 import sys
@@ -35,6 +35,7 @@ from tengen.games.position import Position
 from tengen.games.records import Record
 from tengen.players.limit import Clock, Limit
 from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.swap2 import Swap2Reply
 from tengen.workers.tasks import RunTasks
 
 MAX_LINE = 20  # plies of the lines that are kept
@@ -112,6 +113,7 @@ class _Ongoing:
     clocks: list[Clock]  # of both players, if the task has time
     opening: int  # number of moves
     thoughts: list[Thought] = field(default_factory=list)
+    is_swapped: bool = False  # by swap2
     result: str = ""  # set if a player forfeited
     reason: str = ""
 
@@ -133,7 +135,8 @@ class _Ongoing:
     @property
     def players(self) -> tuple[str, str]:
         """The first and the second player."""
-        return self.task.players
+        first, second = self.task.players
+        return (second, first) if self.is_swapped else (first, second)
 
     def limit(self, side: int) -> Limit | None:
         """The limit of a side's next move; None: the player's default."""
@@ -142,7 +145,12 @@ class _Ongoing:
     def seat(self, side: int) -> Seat:
         """The player of a side. If a player plays against itself, side 1 is its second copy."""
         is_same = self.task.players[0] == self.task.players[1]
-        return self.players[side], is_same and side == 1
+        return self.players[side], is_same and (side == 1) != self.is_swapped
+
+    def swap(self) -> None:
+        """Exchanges the colours of the players; each keeps its clock."""
+        self.is_swapped = not self.is_swapped
+        self.clocks.reverse()
 
     def note(self, seconds: float, choice: Choice | None) -> None:
         """Records how the next move was chosen."""
@@ -193,6 +201,7 @@ class _Ongoing:
             thoughts=tuple(self.thoughts),
             peak_mib=peak_mebibytes(),
             engine_mib=(memory[0], memory[1]),
+            is_swapped=self.is_swapped,
         )
 
 
@@ -210,7 +219,7 @@ class Referee:
 
     def _is_batch(self, group: GameGroup) -> bool:
         names = {name for task in group.games for name in task.players}
-        is_alone = any(task.time is not None for task in group.games)
+        is_alone = any(task.time is not None or task.rule for task in group.games)
         return not is_alone and any(_thinks_in_batches(self._contestants.get(name)) for name in names)
 
     def _play_at_once(self, tasks: Sequence[GameTask]) -> tuple[PlayedGame, ...]:
@@ -221,6 +230,9 @@ class Referee:
                 seeds.setdefault(game.seat(side), game.task.seeds[side])
         for seat, seed in seeds.items():
             self._begin(seat, seed, games)
+        for game in games:
+            if game.task.rule == "swap2" and not game.is_over:
+                self._swap2(game)
         while not all(game.is_over for game in games):
             for seat, seed in seeds.items():
                 turns = [game for game in games if not game.is_over and game.seat(game.to_move) == seat]
@@ -240,6 +252,47 @@ class Referee:
             for game, side in own:
                 if not game.is_over:
                     game.forfeit(side, _why(error))
+
+    def _swap2(self, game: _Ongoing) -> None:
+        """Plays the opening by swap2 (players/swap2.py): stones, who takes which colour, the first move."""
+        proposer, other = 0, 1
+        self._put(game, self._asked(game, proposer))
+        if game.is_over:
+            return
+        reply = self._asked(game, other)
+        if reply is not None and reply.stones:
+            self._put(game, reply)
+            reply = None if game.is_over else self._asked(game, proposer)
+            takes_other_colour = reply is not None and reply.move is not None
+        else:
+            takes_other_colour = reply is not None and reply.move is None
+        if takes_other_colour:
+            game.swap()
+        if reply is not None and reply.move is not None:
+            game.play(reply.move)
+
+    def _asked(self, game: _Ongoing, side: int) -> Swap2Reply | None:
+        """What a side does at its turn of swap2; None if it failed: then the game is lost."""
+        player, began = self._contestants.get(*game.seat(side)), time.perf_counter()
+        try:
+            reply = player.swap2(game.position, game.task.seeds[side], game.limit(side))
+        except (PlayerFailedError, MemoryError) as error:
+            self._contestants.drop(*game.seat(side))
+            game.forfeit(side, _why(error))
+            return None
+        seconds = time.perf_counter() - began
+        if reply.move is not None:
+            game.note(seconds, reply.move)
+        if not game.take_time(side, seconds):
+            game.forfeit(side, "lost on time")
+            return None
+        return reply
+
+    def _put(self, game: _Ongoing, reply: Swap2Reply | None) -> None:
+        """Puts the stones of swap2."""
+        for action in reply.stones if reply is not None else ():
+            game.position = game.position.play(action)
+        game.opening = len(game.position.actions)
 
     def _move(self, seat: Seat, seed: int, turns: Sequence[_Ongoing]) -> None:
         """Plays a move in each game: in one batch if the player evaluates batches, else one by one."""
@@ -297,6 +350,8 @@ def peak_mebibytes() -> int:
 
 def _same(played: PlayedGame, task: GameTask) -> PlayedGame:
     """The game of the log; UserError if it is not the one of the task."""
-    if (played.players, played.moves[: played.opening]) != (task.players, task.opening):
+    players = played.players[::-1] if played.is_swapped else played.players
+    opening = task.opening if task.rule else played.moves[: played.opening]  # a rule: the players make it
+    if (players, opening) != (task.players, task.opening):
         raise UserError(f"{task} is a different game in the log: did the file of openings change?")
     return played

@@ -59,7 +59,7 @@ class Tournament:
                 index = number * self.games_per_round + 2 * pair
                 key = (self.seed, number, i, j)
                 a, b = self.players[i], self.players[j]
-                yield from pair_tasks(index, a, b, opening, key, self.time)
+                yield from pair_tasks(index, a, b, opening, key, self.time, self.starts.rule)
 
     def settings(self) -> dict[str, object]:
         """The settings that must not change when a tournament is continued."""

@@ -36,6 +36,7 @@ from tengen.players.decision import Decider
 from tengen.players.engine_process import MEBIBYTE, TALK, EngineProcess, fail, quoted
 from tengen.players.limit import Limit
 from tengen.players.player import Choice
+from tengen.players.swap2 import Swap2Reply
 
 RULE_NUMBERS = {"freestyle": 0, "standard": 1, "renju": 4, "caro": 8, "caro-exact": 9}
 UNLIMITED_MS = 2147483647
@@ -105,6 +106,25 @@ class Engine(Decider):
         self._board = position.play(action)
         message = next((text[8:] for text in reversed(process.remarks) if text[:8] == "MESSAGE "), "")
         return Choice(action, note=message or self.name)
+
+    def swap2(self, position: Position, seed: int, limit: Limit | None = None) -> Swap2Reply:
+        """The engine's answer to SWAP2BOARD. Its random numbers are its own: it takes no seed."""
+        process = self._ready()
+        self._clear(process)
+        self._board = None  # whatever it does with these stones
+        points = [self._point(action) for action in position.actions]
+        answer = self._ask(process, self._obeyed(limit), ["SWAP2BOARD", *points, "DONE"])
+        if answer.upper() == "SWAP" and points:
+            return Swap2Reply()
+        words = re.sub(r"\s*,\s*", ",", answer).split()
+        if len(words) not in {0: (3,), 3: (1, 2), 5: (1,)}[len(points)]:
+            self._kill()
+            fail(f"said {quoted(answer)} to SWAP2BOARD with {len(points)} stones")
+        stones: list[int] = []
+        for word in words:
+            stones.append(self._legal(position, word))
+            position = position.play(stones[-1])
+        return Swap2Reply(move=Choice(stones[0])) if len(stones) == 1 else Swap2Reply(tuple(stones))
 
     def close(self) -> None:
         if self._process is not None:

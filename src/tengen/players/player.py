@@ -20,6 +20,7 @@ from tengen.players.limit import Limit
 
 if TYPE_CHECKING:
     from tengen.players.analysis import Analysis
+    from tengen.players.swap2 import Swap2Reply
     from tengen.search.snapshot import Snapshot
 
 
@@ -104,6 +105,12 @@ class Player(ABC):
     def choose_many(self, positions: Sequence[Position], limit: Limit | None = None) -> list[Choice]:
         """Moves in unrelated positions; players that work in batches are faster with many at once."""
         return [self.choose(position, limit) for position in positions]
+
+    def swap2(self, position: Position, seed: int, limit: Limit | None = None) -> "Swap2Reply":
+        """What it does at its turn of the opening rule swap2, after 0, 3 or 5 stones."""
+        from tengen.players import swap2
+
+        return swap2.by_value(self, position, seed, limit)
 
     def _obeyed(self, limit: Limit | None) -> Limit:
         """The limit that applies to a move."""
