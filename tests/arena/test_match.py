@@ -150,6 +150,17 @@ def test_a_game_keeps_how_each_move_was_chosen() -> None:
     assert played.seconds[0] == [one.seconds for one in played.thoughts[0::2]]
 
 
+def test_the_line_of_a_network_begins_with_its_move() -> None:
+    """Gumbel search need not play the move that it visited most."""
+    task = GameTask(0, ("zero:sims=16", "zero:sims=24"), ("e5", "e6"), (1, 2))
+    with PlayGames("gomoku9").open() as play:
+        [played] = play(GameGroup((task,)))
+    assert all(
+        thought.line[0] == move for thought, move in zip(played.thoughts, played.moves[2:], strict=True)
+    )
+    assert {one.simulations for one in played.thoughts[:4]} == {16, 24} and played.thoughts[0].depth >= 1
+
+
 def test_a_log_of_an_older_version_is_read() -> None:
     """It has the seconds of each side, and no thoughts."""
     with PlayGames("connect4").open() as play:
