@@ -136,7 +136,9 @@ class Fuzz:
     def _word(self, word: str, folder: Path, chance: random.Random) -> list[str]:
         if not word.startswith("<"):
             return [word]
-        kind = word[1:-1]
+        kind, _, rest = word[1:].partition(">")
+        if rest:  # <log>/games.jsonl
+            return [one + rest for one in self._word(f"<{kind}>", folder, chance)]
         if kind == "game":
             return [chance.choice(GAMES if chance.random() < 0.7 else BAD_GAMES)]
         if kind == "player":

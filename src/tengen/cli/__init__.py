@@ -21,6 +21,7 @@ import tengen
 from tengen.cli import (
     analyse,
     bench,
+    blunders,
     check,
     config,
     demo,
@@ -58,6 +59,7 @@ app = typer.Typer(
 app.command(cls=Command)(games.games)
 app.command(cls=Command)(show.show)
 app.command(cls=Command)(analyse.analyse)
+app.command(cls=Command)(blunders.blunders)
 app.command(cls=Command)(solve.solve)
 app.command(cls=Command)(play.play)
 app.command(cls=Command)(train.train)

@@ -1,46 +1,59 @@
-"""`tengen show GAME [MOVES…]`: a position, as text or as a picture."""
+"""`tengen show GAME [MOVES…]`, or FILE: a position, as text or as a picture."""
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tengen.cli.recorded import GameNumber, GameOrFile, MoveNumber
 from tengen.terminal import has_color
 
 if TYPE_CHECKING:
+    from tengen.arena.archive import Archived
     from tengen.games.position import Position
 
 
 def show(
-    game: Annotated[str, typer.Argument(help="A game, or a record of one: .sgf .psq .txt")],
-    moves: Annotated[list[str] | None, typer.Argument(help="Moves from the start: h8 h9 i8, or 4435")] = None,
+    game: GameOrFile,
+    moves: Annotated[list[str] | None, typer.Argument(help="Moves from there: h8 h9 i8, or 4435")] = None,
+    game_number: GameNumber = None,
+    move_number: MoveNumber = None,
     svg: Annotated[Path | None, typer.Option(help="Write the board as an SVG picture.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the game as a record: .sgf .psq .txt")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Show a position: in colour in a terminal, plain when piped."""
     from tengen import files
+    from tengen.cli.recorded import position_of
     from tengen.games import records
-    from tengen.games.position import Position
 
     files.check_can_write(svg, save)
-    if Path(game).suffix in (".sgf", ".psq", ".txt"):
-        position = records.read(Path(game)).position()
-    else:
-        position = Position.start(game)
-    for move in position.game.moves.split(" ".join(moves or [])):
-        position = position.play(move)
-
+    position, archived = position_of(game, moves, game_number, move_number)
     if svg is not None:
         files.write_text(svg, position.svg())
     if save is not None:
         records.write(records.Record.from_position(position), save)
     if as_json:
-        print(json.dumps(_facts(position), indent=2))
+        print(json.dumps(_facts(position) | _played(archived, move_number), indent=2))
     else:
         print(position.text(color=has_color(sys.stdout)))
+        if archived and move_number:
+            print(archived.describe(move_number))
+
+
+def _played(archived: "Archived | None", number: int | None) -> dict[str, object]:
+    """The move that was played in the position, and how it was chosen, if the file says."""
+    if archived is None or number is None:
+        return {}
+    thought = archived.thought(number)
+    return {
+        "move_number": number,
+        "played": archived.record.moves[number - 1],
+        "thought": asdict(thought) if thought else None,
+    }
 
 
 def _facts(position: "Position") -> dict[str, object]:
