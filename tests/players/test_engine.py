@@ -39,6 +39,7 @@ def hear():
 def on_start(): say("OK")
 def on_restart(): taken.clear(); say("OK")
 def on_about(): say('name="Good", version="1", author="A", country="B"')
+def on_info(): pass
 def on_board(): pass  # BOARD has come, the stones follow
 def on_swap2(stones): say("UNKNOWN")
 def on_turn(taken):
@@ -61,6 +62,7 @@ while True:
     if word in ("START", "RECTSTART"): taken.clear(); on_start()
     elif word == "RESTART": on_restart()
     elif word == "ABOUT": on_about()
+    elif word == "INFO": on_info()
     elif word == "SWAP2BOARD": on_swap2(stones_until_done())
     elif word in ("BEGIN", "BOARD", "TURN"):
         turns += 1
@@ -153,6 +155,7 @@ ODD = {
     "does not know ABOUT and says so": MAD + "\ndef on_about(): say('UNKNOWN command')",
     "does not know ABOUT and is silent": MAD + "\ndef on_about(): pass",
     "answers ABOUT in its own way": MAD + "\ndef on_about(): say('Oddity 1.0 by me')",
+    "complains about INFO": MAD + "\ndef on_info(): say('UNKNOWN command')",
     "does not know RESTART": MAD + "\ndef on_restart(): say('UNKNOWN command')",
     "answers RESTART by an error": MAD + "\ndef on_restart(): say('ERROR what?')",
     "says nothing to RESTART": MAD + "\ndef on_restart(): pass",

@@ -119,12 +119,12 @@ class EngineProcess:
 
     def _is_about(self, line: str) -> bool:
         """Is this line the answer to ABOUT? An engine that does not know it may complain, or say nothing."""
-        if not self._owes_about or not line or TALK.match(line) or ANSWER.fullmatch(line):
+        if not line or TALK.match(line) or ANSWER.fullmatch(line):
             return False
+        found, is_owed = NAME.search(line), self._owes_about
+        self.name = found[1] if found else self.name
         self._owes_about = False
-        found = NAME.search(line)
-        self.name = found[1] if found else ""
-        return True
+        return is_owed or found is not None
 
     def check_memory(self) -> None:
         """Notes how much memory the engine uses; fails if that is too much. Measures on Linux only."""
