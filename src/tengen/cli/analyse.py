@@ -57,7 +57,8 @@ def analyse(
 
     position, archived = position_of(game, moves, game_number, move_number)
     if position.is_over:
-        raise UserError(f"nothing to analyse: the game is over, {position.outcome}")
+        earlier = ": choose an earlier position by --move N" if archived else ""
+        raise UserError(f"nothing to analyse: the game is over, {position.outcome}{earlier}")
     if player is not None and (search or evaluator):
         raise UserError("--search and --evaluator are for a bare search: leave them out with --player")
     if search == "gumbel" and (seconds is not None or live):
