@@ -55,6 +55,7 @@ COMMANDS: dict[str, int] = {  # a command line: how often
     "analyse <sgf> --sims 5 [--move <number>] [--json]": 4,
     "blunders <txt> --sims 5 [--top <number>] [--json]": 3,
     "blunders <log>/games.jsonl --game 1 --sims 5 [--player <player>]": 3,
+    "openings make tictactoe -n 2 --player uct:sims=5 --out <openings> [--seed <number>]": 3,
     "match gomoku6 <player> <player> -n 2 --workers 1 --opening-rule <text>": 1,
     "solve connect4 44444326 <moves> [--weak] [--json]": 3,
     "solve connect4 --cells <text>": 2,

@@ -51,7 +51,9 @@ def test_a_position_of_a_match_is_shown_with_what_its_player_thought(here: Here,
 def test_a_position_of_a_record_is_analysed(here: Here, sgf: Path, log: Path) -> None:
     found = json.loads(here.result("analyse", sgf, "--move", "2", "--player", "perfect", "--json"))
     assert found["played"] == ["b2"] and found["value"] == 0
-    message = "nothing to analyse: the game is over, first player wins: choose an earlier position by --move N"
+    message = (
+        "nothing to analyse: the game is over, first player wins: choose an earlier position by --move N"
+    )
     assert here("analyse", sgf) == (2, "", f"tengen: {message}\n")
     shown = here.result("analyse", log, "--game", "2", "--move", "4", "--player", "perfect")
     assert "\nmove 4: O played " in shown

@@ -32,7 +32,7 @@ class Match:
     a: str  # a player's spec, or the name of a network (contestants.py)
     b: str
     seed: int = 0
-    openings: Openings | None = None  # None: a few random moves
+    openings: Openings | None = None  # None: of the game's book, or a few random moves
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 
     @property

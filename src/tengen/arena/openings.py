@@ -1,7 +1,9 @@
 """Openings: the first moves of the games of a match. Each opening is played twice, once with each colour.
 
-Without openings, two deterministic players would play the same two games again and again. By the rule swap2
-the players make the opening.
+Without openings, two deterministic players would play the same two games again and again. Random openings
+often decide the game: then each player wins once, and the match says nothing. So some games have a book of
+balanced openings (books/, made by book.py), which is the default. By the rule swap2 the players make the
+opening.
 """
 
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ from tengen.tactics import guide
 
 Opening = tuple[str, ...]  # moves
 
+BOOKS = Path(__file__).parent.parent / "books"  # GAME.txt, made by `tengen openings make`
 RULES = ("swap2",)
 
 MAX_PLIES = 4  # by default: 2401 openings of Connect 4, enough variety without losing at once
@@ -34,11 +37,12 @@ STREAM = 0x0BE9  # makes these random numbers independent of the players'
 
 @dataclass(frozen=True)
 class Openings:
-    """Openings for a game without end, the same for the same settings: from a file in order, or random."""
+    """Openings for a game without end, the same for the same settings: those of a file in order, or of
+    the game's book in an order that the seed decides, or random ones."""
 
     game: Game
     seed: int = 0
-    plies: int | None = None  # number of random moves; 0: the start of the game; None: a few
+    plies: int | None = None  # number of random moves; 0: the start of the game; None: the book, or a few
     file: Path | None = None  # one list of moves per line; # begins a comment
     undecided: int = 0  # skip random ones whose result UCT can prove with this many simulations; 0: keep all
     rule: str = ""  # swap2: there are none, the players make them
@@ -66,9 +70,20 @@ class Openings:
             return repeat(())
         if self.file is not None:
             return cycle(read_openings(self.game, self.file))
+        if self.book is not None:
+            book = read_openings(self.game, self.book)
+            order = np.random.default_rng([self.seed, STREAM]).permutation(len(book))
+            return cycle([book[i] for i in order])
         plies = self.random_plies
         openings = random_openings(self.game, plies, self.seed) if plies else repeat(())
         return undecided(self.game, openings, self.undecided, self.seed) if self.undecided else openings
+
+    @property
+    def book(self) -> Path | None:
+        """The book that they come from: if nothing else was asked for and the game has one."""
+        is_else = self.plies is not None or self.file is not None or self.undecided or self.rule
+        file = BOOKS / f"{self.game.name}.txt"
+        return file if not is_else and file.is_file() else None
 
     @property
     def random_plies(self) -> int:
@@ -80,12 +95,14 @@ class Openings:
         """The openings in words: `openings of 4 random moves, each with both colours`."""
         if self.rule:
             return f"{self.rule}, each player proposes in one game of a pair"
-        has_openings = self.file is not None or self.random_plies > 0
+        has_openings = self.file is not None or self.book is not None or self.random_plies > 0
         return f"{self}, each with both colours" if has_openings else "the start of the game"
 
     def __str__(self) -> str:
         if self.file is not None:
             return f"openings of {self.file.name}"
+        if self.book is not None:
+            return f"openings of the book of {self.game.name}"
         if self.rule:
             return self.rule
         plies = self.random_plies

@@ -31,7 +31,7 @@ class Tournament:
     game: Game
     players: tuple[str, ...]  # specs
     seed: int = 0
-    openings: Openings | None = None  # None: a few random moves
+    openings: Openings | None = None  # None: of the game's book, or a few random moves
     anchor: str | None = None  # the player whose Elo is 0; None: the mean is 0
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 

@@ -29,6 +29,7 @@ from tengen.cli import (
     games,
     match,
     net,
+    openings,
     perft,
     play,
     reference,
@@ -74,6 +75,7 @@ app.command(cls=Command)(check.check)
 app.command(cls=Command)(perft.perft)
 app.command(cls=Command)(warm.warm)
 app.command(cls=Command)(demo.demo)
+app.add_typer(openings.app, name="openings")
 app.add_typer(runs.app, name="runs")
 app.add_typer(reference.app, name="reference")
 app.add_typer(bench.app, name="bench")

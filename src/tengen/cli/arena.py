@@ -27,7 +27,7 @@ OpeningPlies = Annotated[
     typer.Option(
         min=0,
         max=100,
-        help="Random moves at the start; 0: none.",
+        help="Random moves at the start; 0: none. Without: the game's book of balanced openings, if any.",
     ),
 ]
 OpeningFile = Annotated[
