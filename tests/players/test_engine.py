@@ -192,6 +192,16 @@ def test_an_engine_that_keeps_its_own_account_is_not_confused(
     assert len(script.pids) == 1 and script.is_gone()
 
 
+def test_an_engine_that_crashes_at_restart_is_started_again(tmp_path: Path) -> None:
+    script = Script(tmp_path, "def on_restart(): sys.exit(3)")
+    with Engine(games.find("gomoku8"), cmd=script.command, seconds=5) as player:
+        assert player.choose(Position.start("gomoku8")).action == 0
+        player.new_game(1)
+        assert player.choose(Position.from_moves("gomoku8", "a8 b8")).action == 2
+        assert player.choose(Position.from_moves("gomoku8", "a8 h1")).action == 1
+    assert len(script.pids) == 3 and script.is_gone()
+
+
 def test_starting_up_is_not_part_of_a_move(tmp_path: Path) -> None:
     """It takes longer to start than it has on its clock for the whole game."""
     script = Script(tmp_path, "def on_start(): time.sleep(0.5); say('OK')")

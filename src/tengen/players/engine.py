@@ -35,7 +35,7 @@ from tengen.games.position import Position
 from tengen.players.decision import Decider
 from tengen.players.engine_process import MEBIBYTE, TALK, EngineProcess, fail, quoted
 from tengen.players.limit import Limit
-from tengen.players.player import Choice
+from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.swap2 import Swap2Reply
 
 RULE_NUMBERS = {"freestyle": 0, "standard": 1, "renju": 4, "caro": 8, "caro-exact": 9}
@@ -91,7 +91,7 @@ class Engine(Decider):
         """Clears the board of a running engine. Its random numbers are its own: it takes no seed."""
         self._left = self._match if self._match > 0 else math.inf
         if self._process is not None:
-            self._clear(self._process)
+            self._cleared()
 
     def prepare(self, limit: Limit | None = None) -> None:
         """Starts the engine, which loads what it needs, and tells it about the game."""
@@ -99,8 +99,7 @@ class Engine(Decider):
 
     def decide(self, position: Position, limit: Limit) -> Choice:
         """The engine's move. We tell it the time per move and what is left on its clock."""
-        process = self._ready()
-        request = self._request(process, position)
+        process, request = self._request(position)
         self._board = None  # until it has answered
         action = self._legal(position, self._ask(process, limit, request))
         self._board = position.play(action)
@@ -109,8 +108,7 @@ class Engine(Decider):
 
     def swap2(self, position: Position, seed: int, limit: Limit | None = None) -> Swap2Reply:
         """The engine's answer to SWAP2BOARD. Its random numbers are its own: it takes no seed."""
-        process = self._ready()
-        self._clear(process)
+        process = self._cleared()
         self._board = None  # whatever it does with these stones
         points = [self._point(action) for action in position.actions]
         answer = self._ask(process, self._obeyed(limit), ["SWAP2BOARD", *points, "DONE"])
@@ -142,6 +140,15 @@ class Engine(Decider):
             self._clear(self._process, is_first=True)
             self._process.ask_about()
         return self._process
+
+    def _cleared(self) -> EngineProcess:
+        """The running engine with an empty board; started again if it does not survive that."""
+        process = self._ready()
+        try:
+            self._clear(process)
+        except PlayerFailedError:
+            process = self._ready()
+        return process
 
     def _clear(self, process: EngineProcess, is_first: bool = False) -> None:
         """Gives the engine an empty board, and tells it the rules and limits."""
@@ -179,18 +186,18 @@ class Engine(Decider):
         if answer.upper() != "OK":
             fail(f"said {quoted(answer)} to START instead of OK")
 
-    def _request(self, process: EngineProcess, position: Position) -> list[str]:
-        """The lines that ask for a move in a position, and what must be sent before them is sent."""
-        if self._board is not None and self._follows(position):
-            return [f"TURN {self._point(position.actions[-1])}"]
-        self._clear(process)
-        stones = _stones(position)
+    def _request(self, position: Position) -> tuple[EngineProcess, list[str]]:
+        """The engine, on whose board the position can be set up, and the lines that ask for a move in it."""
+        process = self._ready()
+        if self._follows(position):
+            return process, [f"TURN {self._point(position.actions[-1])}"]
+        process, stones = self._cleared(), _stones(position)
         if not stones:
-            return ["BEGIN"]
+            return process, ["BEGIN"]
         cells = position.state[self.game.cells]
         owners = [1 if cells[cell] == position.to_move else 2 for cell in stones]  # 1 its own, 2 the other's
         lines = [f"{self._point(cell)},{who}" for cell, who in zip(stones, owners, strict=True)]
-        return ["BOARD", *lines, "DONE"]
+        return process, ["BOARD", *lines, "DONE"]
 
     def _follows(self, position: Position) -> bool:
         """Is this position one move further than the engine's board, on which it has played?"""
