@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tengen.games.position import Position
 
 GameOrFile = Annotated[
-    str, typer.Argument(metavar="GAME", help="A game, or a file with one: .sgf .psq .txt, or games.jsonl.")
+    str, typer.Argument(help="A game, or a file with one: .sgf .psq .txt, or games.jsonl.")
 ]
 GameNumber = Annotated[int | None, typer.Option("--game", min=1, help="Which game of games.jsonl, from 1.")]
 MoveNumber = Annotated[
