@@ -14,6 +14,7 @@ from tengen.errors import UserError
 from tengen.games.position import Position
 from tengen.search.prove import prove
 from tengen.search.tree import LOSS, WIN
+from tengen.tactics.connect4_solver import Solver
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "othello6", "gomoku15", "hex7"])
@@ -70,7 +71,7 @@ def test_a_game_that_is_always_decided() -> None:
         Openings(games.find("connect4"), plies=0, undecided=100)
 
 
-BOOKS = ("gomoku15", "standard15", "renju15")
+BOOKS = ("gomoku9", "gomoku11", "gomoku13", "gomoku15", "gomoku20", "standard15", "caro15", "caro19", "renju15", "connect4")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BOOKS)
@@ -97,6 +98,12 @@ def test_a_game_with_a_book_starts_from_it_in_an_order_of_the_seed() -> None:
     assert len(next(iter(Openings(game, plies=2)))) == 2, "asked for random ones"
     assert str(Openings(game, undecided=100)) == "openings of 4 random moves, undecided by 100 simulations"
     assert str(Openings(games.find("hex7"))) == "openings of 4 random moves"
+
+
+def test_drawn_by_the_solver() -> None:
+    game, solver = games.find("connect4"), Solver()
+    late = [one for one in read_openings(game, BOOKS_FOLDER / "connect4.txt") if len(one) >= 10][:10]
+    assert late and not any(solver.score(Position.from_moves(game, one), weak=True) for one in late)
 
 
 @pytest.mark.parametrize(
