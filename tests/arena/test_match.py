@@ -9,7 +9,7 @@ import pytest
 from tengen import games
 from tengen.arena.match import Match, Tally, match_games, match_result, play_match
 from tengen.arena.openings import Openings
-from tengen.arena.played import GameGroup, GameTask, PlayedGame
+from tengen.arena.played import GameGroup, GameTask, PlayedGame, Thought
 from tengen.arena.referee import PlayGames
 from tengen.errors import UserError
 from tengen.workers.tasks import RunTasks, TaskFailedError
@@ -22,9 +22,12 @@ def match(a: str, b: str, game: str = "tictactoe", seed: int = 0) -> Match:
 
 def what_was_played(played: list[PlayedGame]) -> list[PlayedGame]:
     """The games in order, without how long they took."""
-    return sorted(
-        (replace(game, seconds=((), ()), peak_mib=0) for game in played), key=lambda game: game.index
-    )
+    return sorted(map(timeless, played), key=lambda game: game.index)
+
+
+def timeless(game: PlayedGame) -> PlayedGame:
+    thoughts = tuple(replace(thought, seconds=0.0) for thought in game.thoughts)
+    return replace(game, thoughts=thoughts, peak_mib=0)
 
 
 def test_colours_alternate_and_each_opening_is_played_with_both(run_tasks: RunTasks) -> None:
@@ -73,7 +76,7 @@ def test_the_result_adds_up(run_tasks: RunTasks) -> None:
 
 def test_b_against_a_is_the_mirror_of_the_result() -> None:
     played = [
-        PlayedGame(i, "tictactoe", ("", ""), 0, (), "1-0" if i % 2 == 0 or i < 6 else "1/2", "", ((), ()), 0)
+        PlayedGame(i, "tictactoe", ("", ""), 0, (), "1-0" if i % 2 == 0 or i < 6 else "1/2", "", (), 0)
         for i in range(10)
     ]
     result = match_result(match("a", "b"), played)
@@ -131,6 +134,57 @@ def test_a_game_is_written_and_read_back() -> None:
     record = played.record()
     assert record.result == played.result and record.players == ("uniform", "uct:sims=10")
     assert record.position().is_over
+
+
+def test_a_game_keeps_how_each_move_was_chosen() -> None:
+    task = GameTask(0, ("uct:sims=50", "alphabeta:depth=2"), ("e5", "e6"), (1, 2))
+    with PlayGames("gomoku9").open() as play:
+        [played] = play(GameGroup((task,)))
+    assert len(played.thoughts) == len(played.moves) - 2
+    for number, thought in enumerate(played.thoughts):
+        assert thought.side == number % 2 and thought.value is not None and -1 <= thought.value <= 1
+        assert thought.line[0] == played.moves[2 + number] and thought.seconds > 0
+    first, second = played.thoughts[:2]
+    assert first.simulations == 50 and 1 < first.nodes <= 51 and first.depth >= 1
+    assert second.simulations == 0 and second.nodes > 20 and second.depth == 2
+    assert played.seconds[0] == [one.seconds for one in played.thoughts[0::2]]
+
+
+def test_the_line_of_a_network_begins_with_its_move() -> None:
+    """Gumbel search need not play the move that it visited most."""
+    task = GameTask(0, ("zero:sims=16", "zero:sims=24"), ("e5", "e6"), (1, 2))
+    with PlayGames("gomoku9").open() as play:
+        [played] = play(GameGroup((task,)))
+    assert all(
+        thought.line[0] == move for thought, move in zip(played.thoughts, played.moves[2:], strict=True)
+    )
+    assert {one.simulations for one in played.thoughts[:4]} == {16, 24} and played.thoughts[0].depth >= 1
+
+
+def test_a_log_of_an_older_version_is_read() -> None:
+    """It has the seconds of each side, and no thoughts."""
+    with PlayGames("connect4").open() as play:
+        [new] = play(GameGroup((GameTask(5, ("uniform", "uct:sims=5"), ("4",), (1, 2)),)))
+    fields = json.loads(new.to_line())
+    for name in ("thoughts", "engine_mib", "is_swapped"):
+        del fields[name]
+    old = PlayedGame.from_line(json.dumps({**fields, "seconds": new.seconds}))
+    assert old.seconds == new.seconds and [one.side for one in old.thoughts] == [
+        one.side for one in new.thoughts
+    ]
+    assert old.thoughts[0] == Thought(1, new.thoughts[0].seconds), "the second player moves after one stone"
+    assert replace(old, thoughts=new.thoughts) == new
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"thoughts": 1}, {"thoughts": [{}]}, {"thoughts": [{"side": 2, "seconds": 1}]}, {"engine_mib": [1]},
+     {"thoughts": [{"side": 0, "seconds": 1, "nodes": "x"}]}, {"is_swapped": 1}, {"more": 1}],
+)  # fmt: skip
+def test_what_is_no_game_is_refused(wrong: dict[str, object]) -> None:
+    line = json.loads(PlayedGame(0, "connect4", ("a", "b"), 0, ("4",), "1/2", "", (), 0).to_line())
+    with pytest.raises(ValueError):
+        PlayedGame.from_line(json.dumps({**line, **wrong}))
 
 
 @pytest.mark.parametrize("games_asked", [0, 7])

@@ -81,7 +81,10 @@ def more_players(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def timeless(played: Sequence[PlayedGame]) -> list[PlayedGame]:
-    return [replace(game, seconds=((), ()), peak_mib=0) for game in played]
+    return [
+        replace(game, thoughts=tuple(replace(one, seconds=0.0) for one in game.thoughts), peak_mib=0)
+        for game in played
+    ]
 
 
 def played(a: str, b: str, num_games: int, in_groups_of: int, game: str = "gomoku6") -> list[PlayedGame]:

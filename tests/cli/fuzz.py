@@ -136,7 +136,9 @@ class Fuzz:
     def _word(self, word: str, folder: Path, chance: random.Random) -> list[str]:
         if not word.startswith("<"):
             return [word]
-        kind = word[1:-1]
+        kind, _, rest = word[1:].partition(">")
+        if rest:  # <log>/games.jsonl
+            return [one + rest for one in self._word(f"<{kind}>", folder, chance)]
         if kind == "game":
             return [chance.choice(GAMES if chance.random() < 0.7 else BAD_GAMES)]
         if kind == "player":
@@ -220,7 +222,9 @@ def _judge(case: Case, code: int, out: str, said: str) -> str | None:
     """What is wrong with how a case ended."""
     if "Traceback" in said or "Exception ignored" in said:
         return f"a traceback, exit code {code}"
-    lines = [line for line in said.splitlines() if line.startswith("tengen: ") and compiling.TEXT not in line]
+    notices = (compiling.TEXT, " was trained for ", "no network for ")  # on a line of their own
+    lines = [line for line in said.splitlines() if line.startswith("tengen: ")]
+    lines = [line for line in lines if not any(notice in line for notice in notices)]
     if code == 2 and len(lines) != 1 and "Usage: tengen" not in out:
         return f"exit code 2 with {len(lines)} lines of explanation"
     if code == 2 and lines and len(lines[0]) > 1200:

@@ -6,40 +6,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from tengen.cli import main
+from tests.cli.conftest import Here
 from tests.workers.test_local import CONNECT6, wait_until_gone
 
 TENGEN = [sys.executable, "-m", "tengen"]
-
-
-class Here:
-    """Runs a command in this process: quicker, for what needs no process of its own."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch, self._capsys = monkeypatch, capsys
-
-    def __call__(self, *arguments: str | Path) -> tuple[int, str, str]:
-        """(exit code, stdout, stderr)"""
-        self._monkeypatch.setattr(sys, "argv", ["tengen", *map(str, arguments)])
-        with pytest.raises(SystemExit) as done:
-            main()
-        shown = self._capsys.readouterr()
-        return int(done.value.code or 0), shown.out, shown.err
-
-    def result(self, *arguments: str | Path) -> str:
-        code, shown, errors = self(*arguments)
-        assert code == 0, errors
-        return shown
-
-
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
-    return Here(monkeypatch, capsys)
 
 
 def result(*arguments: str | Path) -> str:
@@ -62,11 +38,15 @@ def begin(*arguments: str | Path) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_games(folder: Path, games: int, process: subprocess.Popen[str]) -> None:
-    log = folder / "games.jsonl"
-    while not log.exists() or log.read_bytes().count(b"\n") < games:
+def wait_for(is_there: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    while not is_there():
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
+
+
+def wait_for_games(folder: Path, games: int, process: subprocess.Popen[str]) -> None:
+    log = folder / "games.jsonl"
+    wait_for(lambda: log.exists() and log.read_bytes().count(b"\n") >= games, process)
 
 
 def last_line(errors: str) -> str:

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from tengen import games
+from tengen.arena.match import Match, play_match
 from tengen.errors import UserError
 from tengen.games.position import Position
 from tengen.players import engine
 from tengen.players.engine import Engine
+from tengen.players.engine_process import EngineProcess
 from tengen.players.player import PlayerFailedError
+from tengen.workers.local import LocalWorkers
 
 # A good engine: plays the first empty cell, talks before it does, and writes down what it hears.
 GOOD = """
@@ -24,36 +27,49 @@ heard = open(HEARD, "a")
 heard.write("PID " + str(os.getpid()) + "\\n")
 heard.flush()
 cols = rows = turns = 0
+taken = set()  # its board: (x, y)
 def say(text):
     sys.stdout.write(text + "\\r\\n")
     sys.stdout.flush()
-def on_start():
-    say("OK")
+def hear():
+    line = sys.stdin.readline()
+    heard.write(line)
+    heard.flush()
+    return line
+def on_start(): say("OK")
+def on_restart(): taken.clear(); say("OK")
+def on_about(): say('name="Good", version="1", author="A", country="B"')
+def on_info(): pass
+def on_board(): pass  # BOARD has come, the stones follow
+def on_swap2(stones): say("UNKNOWN")
 def on_turn(taken):
     say("MESSAGE thinking about " + str(len(taken)) + " stones")
     say("")
     say("DEBUG depth 1")
     cell = next(c for c in range(rows * cols) if (c % cols, c // cols) not in taken)
+    taken.add((cell % cols, cell // cols))
     say(str(cell % cols) + "," + str(cell // cols))
 CHANGES
+def stones_until_done():
+    stones = []
+    while (line := hear().strip()) != "DONE": stones.append(tuple(map(int, line.split(",")[:2])))
+    return stones
 while True:
-    line = sys.stdin.readline()
+    line = hear()
     word, _, rest = line.strip().partition(" ")
-    heard.write(line)
-    heard.flush()
     if word == "START": cols = rows = int(rest)
     if word == "RECTSTART": cols, rows = map(int, rest.split(","))
-    if word in ("START", "RECTSTART"): on_start()
-    elif word == "ABOUT": say('name="Good", version="1", author="A", country="B"')
-    elif word in ("BEGIN", "BOARD"):
+    if word in ("START", "RECTSTART"): taken.clear(); on_start()
+    elif word == "RESTART": on_restart()
+    elif word == "ABOUT": on_about()
+    elif word == "INFO": on_info()
+    elif word == "SWAP2BOARD": on_swap2(stones_until_done())
+    elif word in ("BEGIN", "BOARD", "TURN"):
         turns += 1
-        taken = set()
-        while word == "BOARD":
-            line = sys.stdin.readline().strip()
-            heard.write(line + "\\n")
-            if line == "DONE": break
-            taken.add(tuple(map(int, line.split(",")[:2])))
-        heard.flush()
+        if word == "BOARD":
+            on_board()
+            taken = set(stones_until_done())
+        if word == "TURN": taken.add(tuple(map(int, rest.split(","))))
         on_turn(taken)
     elif word == "END" or not line: break
 """
@@ -116,17 +132,95 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
     script = Script(tmp_path)
     position = Position.from_moves("renju15", "h8 i9 g7")
     with Engine(position.game, cmd=script.command, seconds=2, match=100, memory=512) as player:
+        position = position.play(player.choose(position).action).play("o1")
         player.choose(position)
         player.new_game(1)
         player.choose(Position.start("renju15"))
-    assert script.heard[1:] == [
-        "START 15", "INFO timeout_turn 2000", "INFO timeout_match 100000", "INFO max_memory 536870912",
-        "INFO game_type 1", "INFO rule 4", "ABOUT", "INFO time_left 100000",
-        "BOARD", "7,7,2", "8,6,1", "6,8,2", "DONE",
-        "START 15", "INFO timeout_turn 2000", "INFO timeout_match 100000", "INFO max_memory 536870912",
-        "INFO game_type 1", "INFO rule 4", "ABOUT", "INFO time_left 100000", "BEGIN",
-        "END",
+    limits = [
+        "INFO timeout_turn 2000", "INFO timeout_match 100000", "INFO max_memory 536870912",
+        "INFO game_type 1", "INFO rule 4",
     ]  # fmt: skip
+    heard = [line for line in script.heard[1:] if "time_left" not in line]
+    assert heard == [
+        "START 15", *limits, "ABOUT", "BOARD", "7,7,2", "8,6,1", "6,8,2", "DONE", "TURN 14,14",
+        "RESTART", *limits, "BEGIN", "END",
+    ]  # fmt: skip
+    assert script.heard[8] == "INFO time_left 100000"
+
+
+# Engines that keep their own account of the game, as real ones do.
+MAD = "def on_board():\n if taken: say('ERROR the game has begun'); time.sleep(60)"
+ODD = {
+    "goes mad at BOARD in the middle of a game": MAD,
+    "does not know ABOUT and says so": MAD + "\ndef on_about(): say('UNKNOWN command')",
+    "does not know ABOUT and is silent": MAD + "\ndef on_about(): pass",
+    "answers ABOUT in its own way": MAD + "\ndef on_about(): say('Oddity 1.0 by me')",
+    "complains about INFO": MAD + "\ndef on_info(): say('UNKNOWN command')",
+    "does not know RESTART": MAD + "\ndef on_restart(): say('UNKNOWN command')",
+    "answers RESTART by an error": MAD + "\ndef on_restart(): say('ERROR what?')",
+    "says nothing to RESTART": MAD + "\ndef on_restart(): pass",
+    "says OK to RESTART very late": MAD + "\ndef on_restart(): time.sleep(0.4); say('OK')",
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_an_engine_that_keeps_its_own_account_is_not_confused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A game, a position from elsewhere, one taken back, and another game."""
+    monkeypatch.setattr(engine, "RESTART_SECONDS", 0.2 if "RESTART" in what else 20.0)
+    script = Script(tmp_path, ODD[what])
+    position = Position.start("gomoku8")
+    with Engine(position.game, cmd=script.command, seconds=5) as player:
+        player.prepare()
+        began = time.perf_counter()
+        for _ in range(3):
+            choice = player.choose(position)
+            position = position.play(choice.action)
+            position = position.play(position.legal_actions[-1])
+        assert time.perf_counter() - began < 1, "nothing is waited for"
+        assert position.moves == ["a8", "h1", "b8", "g1", "c8", "f1"]
+        assert player.choose(Position.from_moves("gomoku8", "a8 b8")).action == 2
+        assert player.choose(position.undo().undo()).action == 2
+        player.new_game(1)
+        began = time.perf_counter()
+        assert player.choose(Position.from_moves("gomoku8", "b8")).action == 0
+        assert time.perf_counter() - began < 0.3, "the board is cleared before, by new_game"
+        assert player.name == ("Good" if "ABOUT" not in what else Path(sys.executable).name)
+    boards = [script.heard[i - 1] for i, line in enumerate(script.heard) if line == "BOARD"]
+    assert len(boards) == 3 and script.heard.count("TURN 7,7") == 1
+    assert len(script.pids) == 1 and script.is_gone()
+
+
+def test_an_engine_that_crashes_at_restart_is_started_again(tmp_path: Path) -> None:
+    script = Script(tmp_path, "def on_restart(): sys.exit(3)")
+    with Engine(games.find("gomoku8"), cmd=script.command, seconds=5) as player:
+        assert player.choose(Position.start("gomoku8")).action == 0
+        player.new_game(1)
+        assert player.choose(Position.from_moves("gomoku8", "a8 b8")).action == 2
+        assert player.choose(Position.from_moves("gomoku8", "a8 h1")).action == 1
+    assert len(script.pids) == 3 and script.is_gone()
+
+
+def test_starting_up_is_not_part_of_a_move(tmp_path: Path) -> None:
+    """It takes longer to start than it has on its clock for the whole game."""
+    script = Script(tmp_path, "def on_start(): time.sleep(0.5); say('OK')")
+    with LocalWorkers(1) as run_tasks:
+        match = Match(games.find("gomoku9"), f"engine:cmd={script.command}", "uniform", time=(0.4, 0.0))
+        result = play_match(match, 2, run_tasks)
+    assert result.forfeits == () and result.thinking[0].max_seconds < 0.3
+    assert 3 < result.engine_mib[0] < 300 and result.engine_mib[1] == 0
+    assert f"engines     {match.a} at most {result.engine_mib[0]} MiB" in result.to_text()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured on Linux only")
+def test_memory_is_reported_and_by_default_not_enforced(tmp_path: Path) -> None:
+    script = Script(tmp_path, "hoard = bytearray(90_000_000)")
+    with Engine(games.find("gomoku8"), cmd=script.command, seconds=5, memory=60) as player:
+        assert player.choose(Position.start("gomoku8")).action == 0
+        assert 86 <= player.outside_mib < 300
+    assert f"INFO max_memory {60 << 20}" in script.heard
+    assert player.outside_mib >= 86, "also when it has left"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +295,7 @@ def test_an_engine_fails_in_time_with_a_reason_and_is_gone(
     changes, reason = FAILURES[what]
     script = Script(tmp_path, changes)
     position = Position.from_moves("gomoku8", "a8 b8")
-    player = Engine(position.game, cmd=script.command, seconds=0.2, memory=60)
+    player = Engine(position.game, cmd=script.command, seconds=0.2, memory=60, enforce="memory" in what)
     began = time.perf_counter()
     with pytest.raises(PlayerFailedError) as error:
         player.choose(position)
@@ -235,19 +329,13 @@ def test_a_forbidden_move_in_renju_is_a_failure(tmp_path: Path) -> None:
     assert str(error.value).endswith("played '6,6', which is g9: forbidden for black, double-three (3-3)")
 
 
-def test_an_engine_that_does_not_read_cannot_stop_us(tmp_path: Path) -> None:
-    """It says its moves in advance; its input fills up, after 64 KiB on Linux."""
-    file = tmp_path / "deaf.py"
-    file.write_text(
-        "import time\nprint('OK\\nname=\"Deaf\"', flush=True)\n"
-        "while True: time.sleep(0.01); print('0,0', flush=True)\n"
-    )
-    cells = [1 + (col // 2 + row) % 2 for row in range(20) for col in range(20)]  # no five in a row
-    position = Position.from_cells("gomoku20", [0, *cells[1:]], to_move=1)
-    player = Engine(position.game, cmd=shlex.join([sys.executable, str(file)]))
+def test_an_engine_that_does_not_read_cannot_stop_us() -> None:
+    """Its input fills up, after 64 KiB on Linux."""
+    process = EngineProcess([sys.executable, "-c", "import time; time.sleep(60)"])
     with pytest.raises(PlayerFailedError, match="the engine does not read what it is sent"):
         for _ in range(1000):
-            player.choose(position)
+            process.send("BOARD", *["0,0,1"] * 400, "DONE")
+    process.kill()
 
 
 CHILD = """

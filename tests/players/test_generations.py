@@ -1,5 +1,7 @@
 """Greedy, minimax and alpha-beta: what each must see, and that pruning changes nothing."""
 
+import subprocess
+import sys
 import time
 from itertools import pairwise
 from typing import Any
@@ -311,3 +313,16 @@ def test_evaluation_after_taking_back_is_the_same() -> None:
         place(lines, action, 1)
         remove(lines, action)
     assert all(np.array_equal(now, then) for now, then in zip(arrays, before, strict=True))
+
+
+def test_greedy_compiles_before_its_first_move() -> None:
+    """Else it loses its first game with a clock."""
+    code = (
+        "from tengen import games, players\nfrom tengen.tactics import evaluation, lines\n"
+        "player = players.find('greedy', games.find('gomoku9'))\nplayer.prepare()\n"
+        "print(len(lines.set_up.overloads), len(evaluation.evaluate_board.overloads))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=200, check=True
+    )
+    assert "0" not in done.stdout.split()

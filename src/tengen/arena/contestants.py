@@ -56,6 +56,7 @@ class Contestants:
         self._sent = {(one.path, one.asked): one.open() for one in sent}
         self._players: dict[tuple[str, bool], Player] = {}
         self._prepared: set[tuple[str, bool]] = set()
+        self._outside_mib: dict[tuple[str, bool], int] = {}  # of players that were removed
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +87,13 @@ class Contestants:
 
     def drop(self, name: str, is_second: bool = False) -> None:
         """Removes a player that failed, because its state is unknown: the next `get` creates a new one."""
+        self._outside_mib[name, is_second] = self.outside_mib(name, is_second)
         player = self._players.pop((name, is_second), None)
         self._prepared.discard((name, is_second))
         if player is not None:
             player.close()
+
+    def outside_mib(self, name: str, is_second: bool) -> int:
+        """Peak memory of the processes that a player has started, in MiB."""
+        player = self._players.get((name, is_second))
+        return max(self._outside_mib.get((name, is_second), 0), player.outside_mib if player else 0)

@@ -32,7 +32,7 @@ class Match:
     a: str  # a player's spec, or the name of a network (contestants.py)
     b: str
     seed: int = 0
-    openings: Openings | None = None  # None: a few random moves
+    openings: Openings | None = None  # None: of the game's book, or a few random moves
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 
     @property
@@ -42,7 +42,8 @@ class Match:
     def tasks(self, num_games: int) -> Iterator[GameTask]:
         """The games, pair by pair; A moves first in the games with even index."""
         for pair, opening in zip(range(num_games // 2), self.starts, strict=False):
-            yield from pair_tasks(2 * pair, self.a, self.b, opening, key=(self.seed, pair), time=self.time)
+            key = (self.seed, pair)
+            yield from pair_tasks(2 * pair, self.a, self.b, opening, key, self.time, self.starts.rule)
 
     def settings(self) -> dict[str, object]:
         """The settings that must not change when a match is continued."""
@@ -110,6 +111,7 @@ class MatchResult:
     forfeits: tuple[str, ...]  # reasons of games lost by an illegal move, an error or on time
     thinking: tuple[ThinkingTime, ThinkingTime]  # of A, of B
     peak_mib: int  # memory of the largest process that played; both players are in one process
+    engine_mib: tuple[int, int]  # peak memory of A and of B, if they are external engines; else 0
 
     def to_json(self) -> dict[str, object]:
         fields = asdict(self)
@@ -143,6 +145,10 @@ class MatchResult:
         ]
         if self.peak_mib:
             lines.append(f"  memory      at most {self.peak_mib} MiB per process (both players and Python)")
+        memory = zip((self.a, self.b), self.engine_mib, strict=True)
+        engines = [f"{spec} at most {mib} MiB" for spec, mib in memory if mib]
+        if engines:
+            lines.append(f"  engines     {', '.join(engines)}, with their child processes")
         if self.forfeits:
             lines.append(f"  forfeits    {len(self.forfeits)}, the first: {self.forfeits[0]}")
         return "\n".join(lines)
@@ -180,7 +186,8 @@ def play_quick_matches(
 def match_result(match: Match, played: Sequence[PlayedGame]) -> MatchResult:
     """The result of the games so far, in any order."""
     total, as_first, as_second = (
-        tally(game for game in played if game.index % 2 in sides) for sides in ((0, 1), (0,), (1,))
+        tally(game for game in played if game.is_a_first in colours)
+        for colours in ((True, False), (True,), (False,))
     )
     pairs = pair_counts(played)
     score = total.score
@@ -202,6 +209,7 @@ def match_result(match: Match, played: Sequence[PlayedGame]) -> MatchResult:
         forfeits=tuple(game.reason for game in sorted(played, key=lambda game: game.index) if game.reason),
         thinking=(thinking(played, 0), thinking(played, 1)),
         peak_mib=max((game.peak_mib for game in played), default=0),
+        engine_mib=(engine_mib(played, 0), engine_mib(played, 1)),
     )
 
 
@@ -213,10 +221,15 @@ def tally(played: Iterator[PlayedGame]) -> Tally:
 
 def thinking(played: Sequence[PlayedGame], side: int) -> ThinkingTime:
     """The time that A (side 0) or B (side 1) used."""
-    seconds = [second for game in played for second in game.seconds[(side + game.index) % 2]]
+    seconds = [second for game in played for second in game.seconds[side ^ (not game.is_a_first)]]
     if not seconds:
         return ThinkingTime(0, 0.0, 0.0)
     return ThinkingTime(len(seconds), round(float(np.mean(seconds)), 6), max(seconds))
+
+
+def engine_mib(played: Sequence[PlayedGame], side: int) -> int:
+    """The peak memory of A (side 0) or B (side 1), if it is an external engine."""
+    return max((game.engine_mib[side ^ (not game.is_a_first)] for game in played), default=0)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

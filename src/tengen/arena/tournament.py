@@ -31,7 +31,7 @@ class Tournament:
     game: Game
     players: tuple[str, ...]  # specs
     seed: int = 0
-    openings: Openings | None = None  # None: a few random moves
+    openings: Openings | None = None  # None: of the game's book, or a few random moves
     anchor: str | None = None  # the player whose Elo is 0; None: the mean is 0
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
 
@@ -58,7 +58,8 @@ class Tournament:
             for pair, (i, j) in enumerate(combinations(range(len(self.players)), 2)):
                 index = number * self.games_per_round + 2 * pair
                 key = (self.seed, number, i, j)
-                yield from pair_tasks(index, self.players[i], self.players[j], opening, key, self.time)
+                a, b = self.players[i], self.players[j]
+                yield from pair_tasks(index, a, b, opening, key, self.time, self.starts.rule)
 
     def settings(self) -> dict[str, object]:
         """The settings that must not change when a tournament is continued."""
@@ -85,6 +86,7 @@ class Standing:
     error: float  # half the width of the 95 % interval of elo
     seconds: float  # per move, mean
     forfeits: int  # of `losses`: by an illegal move, an error or on time
+    engine_mib: int  # peak memory, if it is an external engine; else 0
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,15 @@ class TournamentResult:
             for one in self.standings
             if one.forfeits
         ]
+        memory = [
+            f"{one.player} took at most {one.engine_mib} MiB of memory, with its child processes"
+            for one in self.standings
+            if one.engine_mib
+        ]
         title = [f"{self.game}, {self.games} games", f"from {self.openings}"]
-        return "\n".join([*title, *_aligned([head, *rows]), "", *_aligned([cross_head, *cross]), *forfeits])
+        return "\n".join(
+            [*title, *_aligned([head, *rows]), "", *_aligned([cross_head, *cross]), *forfeits, *memory]
+        )
 
     def to_csv(self) -> str:
         text = io.StringIO()
@@ -147,7 +156,7 @@ def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> T
     number = {spec: i for i, spec in enumerate(tournament.players)}
     wins, draws = np.zeros((n, n)), np.zeros((n, n))
     seconds: list[list[float]] = [[] for _ in range(n)]
-    forfeits = [0] * n
+    forfeits, memory = [0] * n, [0] * n
     for game in played:
         first, second = (number[spec] for spec in game.players)
         winner, loser = (first, second) if game.result == "1-0" else (second, first)
@@ -159,6 +168,8 @@ def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> T
             forfeits[loser] += bool(game.reason)
         seconds[first] += game.seconds[0]
         seconds[second] += game.seconds[1]
+        for player, mib in zip((first, second), game.engine_mib, strict=True):
+            memory[player] = max(memory[player], mib)
     ratings = elo.fit(wins, draws, None if tournament.anchor is None else number[tournament.anchor])
     points = wins + draws / 2
     order = sorted(range(n), key=lambda i: (-ratings.elo[i], i))
@@ -174,6 +185,7 @@ def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> T
             error=round(float(ratings.errors[i]), 1),
             seconds=round(float(np.mean(seconds[i])), 6) if seconds[i] else 0.0,
             forfeits=forfeits[i],
+            engine_mib=memory[i],
         )
         for i in order
     )

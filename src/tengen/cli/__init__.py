@@ -21,6 +21,7 @@ import tengen
 from tengen.cli import (
     analyse,
     bench,
+    blunders,
     check,
     config,
     demo,
@@ -28,6 +29,7 @@ from tengen.cli import (
     games,
     match,
     net,
+    openings,
     perft,
     play,
     reference,
@@ -58,6 +60,7 @@ app = typer.Typer(
 app.command(cls=Command)(games.games)
 app.command(cls=Command)(show.show)
 app.command(cls=Command)(analyse.analyse)
+app.command(cls=Command)(blunders.blunders)
 app.command(cls=Command)(solve.solve)
 app.command(cls=Command)(play.play)
 app.command(cls=Command)(train.train)
@@ -72,6 +75,7 @@ app.command(cls=Command)(check.check)
 app.command(cls=Command)(perft.perft)
 app.command(cls=Command)(warm.warm)
 app.command(cls=Command)(demo.demo)
+app.add_typer(openings.app, name="openings")
 app.add_typer(runs.app, name="runs")
 app.add_typer(reference.app, name="reference")
 app.add_typer(bench.app, name="bench")

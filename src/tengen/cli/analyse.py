@@ -1,4 +1,4 @@
-"""`tengen analyse GAME MOVES`: what a player, or a bare search, thinks of a position."""
+"""`tengen analyse GAME MOVES`, or FILE: what a player, or a bare search, thinks of a position."""
 
 import json
 import sys
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from tengen.cli.recorded import GameNumber, GameOrFile, MoveNumber
 from tengen.terminal import has_color
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ EVERY = 1.0  # seconds between two reports of a live analysis
 
 
 def analyse(
-    game: Annotated[str, typer.Argument(help="A game.")],
-    moves: Annotated[list[str] | None, typer.Argument(help="Moves from the start: h8 h9 i8, or 4435")] = None,
+    game: GameOrFile,
+    moves: Annotated[list[str] | None, typer.Argument(help="Moves from there: h8 h9 i8, or 4435")] = None,
+    game_number: GameNumber = None,
+    move_number: MoveNumber = None,
     player: Annotated[
         str | None,
         typer.Option(metavar="SPEC", help="Who thinks. Without: the nearest bundled network, else uct."),
@@ -48,13 +51,16 @@ def analyse(
 ) -> None:
     """Analyse a position: visits, priors, values, proven results and lines of every move."""
     from tengen import players
+    from tengen.arena.archive import is_record
+    from tengen.cli.recorded import opened
     from tengen.errors import UserError
-    from tengen.games.position import Position
     from tengen.players.limit import Limit
 
-    position = Position.from_moves(game, " ".join(moves or []))
+    found = opened(game, moves, game_number, move_number)
+    position, archived = found.position, found.archived
     if position.is_over:
-        raise UserError(f"nothing to analyse: the game is over, {position.outcome}")
+        earlier = ": choose an earlier position by --move N" if is_record(game) else ""
+        raise UserError(f"nothing to analyse: the game is over, {position.outcome}{earlier}")
     if player is not None and (search or evaluator):
         raise UserError("--search and --evaluator are for a bare search: leave them out with --player")
     if search == "gumbel" and (seconds is not None or live):
@@ -83,7 +89,9 @@ def analyse(
         if as_json:
             print(json.dumps(analysis.snapshot.to_json()))
         else:
-            print(position.text(color=has_color(sys.stdout)) + "\n\n" + analysis.snapshot.to_text(top))
+            played = archived.describe(move_number) + "\n" if archived and move_number else ""
+            board = position.text(color=has_color(sys.stdout))
+            print(f"{board}\n{played}\n{analysis.snapshot.to_text(top)}")
         if tree and not as_json:
             print("\n" + analysis.tree_text(tree), end="")
 

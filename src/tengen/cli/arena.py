@@ -24,7 +24,11 @@ GameName = Annotated[str, typer.Argument(help="A game.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed plays the same games.")]
 OpeningPlies = Annotated[
     int | None,
-    typer.Option(min=0, max=100, help="Random moves at the start, each opening with both colours; 0: none."),
+    typer.Option(
+        min=0,
+        max=100,
+        help="Random moves at the start; 0: none. Without: the game's book of balanced openings, if any.",
+    ),
 ]
 OpeningFile = Annotated[
     Path | None,
@@ -33,7 +37,16 @@ OpeningFile = Annotated[
 Undecided = Annotated[
     int,
     typer.Option(
-        min=0, max=10_000_000, help="Skip openings whose result UCT can prove with this many simulations."
+        min=0,
+        max=10_000_000,
+        help="Random openings, but skip those whose result UCT can prove with this many simulations.",
+    ),
+]
+OpeningRule = Annotated[
+    str | None,
+    typer.Option(
+        metavar="swap2",
+        help="The players make the opening. swap2: one puts stones, the other chooses a colour.",
     ),
 ]
 Time = Annotated[
@@ -66,10 +79,12 @@ def clock(text: str | None) -> tuple[float, float] | None:
     return found
 
 
-def openings(game: "Game", seed: int, plies: int | None, file: Path | None, undecided: int) -> "Openings":
+def openings(
+    game: "Game", seed: int, plies: int | None, file: Path | None, undecided: int, rule: str | None
+) -> "Openings":
     from tengen.arena.openings import Openings
 
-    return Openings(game, seed, plies, file, undecided)
+    return Openings(game, seed, plies, file, undecided, rule or "")
 
 
 def local_workers(workers: int | None) -> "LocalWorkers":

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Time, Undecided, Workers
+from tengen.cli.arena import (
+    AsJson,
+    GameName,
+    OpeningFile,
+    OpeningPlies,
+    OpeningRule,
+    Out,
+    Seed,
+    Time,
+    Undecided,
+    Workers,
+)
 
 
 def match(
@@ -17,6 +28,7 @@ def match(
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
     undecided: Undecided = 0,
+    opening_rule: OpeningRule = None,
     time: Time = None,
     workers: Workers = None,
     out: Out = None,
@@ -29,7 +41,7 @@ def match(
     from tengen.cli.arena import clock, local_workers, openings, watch
 
     rules = games.find(game)
-    starts = openings(rules, seed, opening_plies, opening_file, undecided)
+    starts = openings(rules, seed, opening_plies, opening_file, undecided, opening_rule)
     pairing = Match(rules, a, b, seed, starts, clock(time))
 
     def status(played: list[PlayedGame]) -> str:

@@ -2,57 +2,65 @@
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tengen.cli.recorded import GameNumber, GameOrFile, MoveNumber
 from tengen.terminal import has_color
 
 if TYPE_CHECKING:
+    from tengen.arena.archive import Archived
     from tengen.games.position import Position
     from tengen.games.variations import Node, Variations
 
 
 def show(
-    game: Annotated[str, typer.Argument(help="A game, or a record of one: .sgf .psq .txt")],
+    game: GameOrFile,
     moves: Annotated[list[str] | None, typer.Argument(help="Moves from the start: h8 h9 i8, or 4435")] = None,
+    game_number: GameNumber = None,
+    move_number: MoveNumber = None,
     svg: Annotated[Path | None, typer.Option(help="Write the board as an SVG picture.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the game as a record: .sgf .psq .txt")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Show a position, in colour in a terminal, and the variations and comments of a record."""
     from tengen import files
+    from tengen.cli.recorded import opened
     from tengen.games import records
-    from tengen.games.position import Position
-    from tengen.games.variations import Variations
 
     files.check_can_write(svg, save)
-    notes = []  # what could not be read or written
-    if Path(game).suffix in (".sgf", ".psq", ".txt"):
-        variations, note = records.read_variations(Path(game))
-        notes.append(note)
-    else:
-        variations = Variations(Position.start(game))
-    for move in variations.node.position.game.moves.split(" ".join(moves or [])):
-        variations.play(move)
-    if moves:  # they are the game now, and its result is not that of the file
-        variations.promote(variations.current)
-        variations.facts = replace(variations.facts, result="*")
-    position = variations.node.position
-
+    found = opened(game, moves, game_number, move_number)
+    variations, position, notes = found.variations, found.position, [found.note]
     if svg is not None:
         files.write_text(svg, position.svg())
     if save is not None:
         notes.append(records.write_variations(variations, save, end=variations.current))
     if as_json:
-        print(json.dumps(_facts(position) | _tree(variations), indent=2))
+        facts = _facts(position) | _tree(variations) | _played(found.archived, move_number)
+        print(json.dumps(facts, indent=2))
     else:
         print(position.text(color=has_color(sys.stdout)))
-        print(_notes(variations), end="")
+        if found.archived and move_number:
+            print(found.archived.describe(move_number))
+        else:
+            print(_notes(variations), end="")
     for note in filter(None, notes):
         print(note, file=sys.stderr)
+
+
+def _played(archived: "Archived | None", number: int | None) -> dict[str, object]:
+    """The move that was played in the position, and how it was chosen, if the file says."""
+    if archived is None or number is None:
+        return {}
+    thought = archived.thought(number)
+    return {
+        "move_number": number,
+        "played": archived.record.moves[number - 1],
+        "thought": asdict(thought) if thought else None,
+    }
 
 
 def _facts(position: "Position") -> dict[str, object]:

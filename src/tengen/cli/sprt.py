@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Time, Undecided, Workers
+from tengen.cli.arena import (
+    AsJson,
+    GameName,
+    OpeningFile,
+    OpeningPlies,
+    OpeningRule,
+    Out,
+    Seed,
+    Time,
+    Undecided,
+    Workers,
+)
 
 
 def sprt(
@@ -23,6 +34,7 @@ def sprt(
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
     undecided: Undecided = 0,
+    opening_rule: OpeningRule = None,
     time: Time = None,
     workers: Workers = None,
     out: Out = None,
@@ -38,7 +50,7 @@ def sprt(
 
     test = Sprt(elo0, elo1, alpha, beta)
     rules = games.find(game)
-    starts = openings(rules, seed, opening_plies, opening_file, undecided)
+    starts = openings(rules, seed, opening_plies, opening_file, undecided, opening_rule)
     pairing = Match(rules, a, b, seed, starts, clock(time))
 
     def status(counted: list[PlayedGame]) -> str:

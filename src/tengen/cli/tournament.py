@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Time, Undecided, Workers
+from tengen.cli.arena import (
+    AsJson,
+    GameName,
+    OpeningFile,
+    OpeningPlies,
+    OpeningRule,
+    Out,
+    Seed,
+    Time,
+    Undecided,
+    Workers,
+)
 
 
 def tournament(
@@ -22,6 +33,7 @@ def tournament(
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
     undecided: Undecided = 0,
+    opening_rule: OpeningRule = None,
     time: Time = None,
     workers: Workers = None,
     out: Out = None,
@@ -37,7 +49,7 @@ def tournament(
 
     files.check_can_write(csv, svg)
     rules = games.find(game)
-    starts = openings(rules, seed, opening_plies, opening_file, undecided)
+    starts = openings(rules, seed, opening_plies, opening_file, undecided, opening_rule)
     event = Tournament(rules, tuple(players), seed, starts, anchor, clock(time))
     total = rounds * event.games_per_round
     with local_workers(workers) as run_tasks:

@@ -113,7 +113,15 @@ class AlphaBetaThinking(Thinking):
         if line or (is_complete and num_moves > 0):
             action = line[0] if line else self._action
             note = f"depth {self._depth}, {self.nodes:,} nodes"
-            self._choice = Choice(action, squash(value), line or (action,), note, plies_to_end(value))
+            self._choice = Choice(
+                action,
+                squash(value),
+                line or (action,),
+                note,
+                plies_to_end(value),
+                nodes=self.nodes,
+                depth=self._depth,
+            )
 
     def _next_depth(self) -> None:
         is_proven = plies_to_end(int(self._search.best[0])) is not None

@@ -3,63 +3,56 @@
     we                                    the engine
     START 15 (RECTSTART 9,7)              OK
     INFO rule 0 …                         nothing
-    ABOUT                                 name="Rapfi", …
+    ABOUT                                 name="Rapfi", …    (nobody waits for it)
     INFO time_left …                      nothing
-    BEGIN, or BOARD x,y,who … DONE        MESSAGE and DEBUG lines, then x,y
+    BEGIN, BOARD x,y,who … DONE           MESSAGE and DEBUG lines, then x,y
+    TURN x,y                              the same
 
-x is the column and y the row, from 0 at the top left. The whole board is sent before every move: positions
-may come in any order. An engine fails if it hangs, crashes, answers nonsense, plays an illegal move or uses
+x is the column and y the row, from 0 at the top left. Within a game an engine is told only the opponent's
+last move (TURN). If the position is not the one that follows from its board, it gets an empty board first
+(RESTART, or START if it does not know that) and then all stones (BOARD): many engines keep what they know of
+a game in progress, and play nonsense if BOARD comes in the middle of it.
+
+Start-up is not part of a move's time: `prepare` starts the process, `new_game` clears its board. An engine
+fails if it hangs, crashes, answers nonsense or plays an illegal move, and with enforce=yes also if it uses
 too much memory. Then it is killed with all its children, and started again for the next move.
 """
 
 import math
-import os
-import queue
 import re
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
-import threading
 import time
 import weakref
-from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, NoReturn
 
 from tengen.errors import UserError
 from tengen.games import mnk
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.players.decision import Decider
+from tengen.players.engine_process import MEBIBYTE, TALK, EngineProcess, fail, quoted
 from tengen.players.limit import Limit
 from tengen.players.player import Choice, PlayerFailedError
+from tengen.players.swap2 import Swap2Reply
 
 RULE_NUMBERS = {"freestyle": 0, "standard": 1, "renju": 4, "caro": 8, "caro-exact": 9}
 UNLIMITED_MS = 2147483647
 AGAINST_AN_ENGINE = 1  # a game_type
-MEBIBYTE = 1 << 20
 
 START_SECONDS = 30.0  # to answer START: engines load large networks then
-ABOUT_SECONDS = 5.0  # to say its name; an engine that does not can still play
+RESTART_SECONDS = 5.0  # to answer RESTART; then it is taken as not known
 GRACE_SECONDS = 0.5  # added to its time limit, for the pipes and a busy machine
-END_SECONDS = 0.5  # to exit by itself
-LOOK_SECONDS = 0.25  # between two checks of its memory
 
-LINE_BYTES, WAITING_LINES = 10_000, 1_000  # an engine with endless output has to wait for us
 MOVE = re.compile(r"\s*(-?[0-9]{1,6})\s*,\s*(-?[0-9]{1,6})\s*")
-TALK = re.compile(r"(?i)(MESSAGE|DEBUG)\b")
-REMARK = re.compile(r"(?i)(MESSAGE|DEBUG|ERROR|UNKNOWN)\b")  # not an answer to a request for a move
-NAME = re.compile(r'(?i)\bname\s*=\s*"([^"]+)"')
 
 
 class Engine(Decider):
     """One process, from the first request for a move until close."""
 
-    summary = "an outside Gomocup engine (cmd=./pbrain-x, before it: seconds=1, match, memory=350)"
+    summary = "an outside Gomocup engine (cmd=./pbrain-x, before it: seconds=1, match, memory=350, enforce)"
 
     def __init__(
         self,
@@ -68,6 +61,7 @@ class Engine(Decider):
         seconds: float = 1.0,  # per move
         match: float = 0.0,  # seconds for all its moves of a game; 0 = no limit
         memory: int = 350,  # mebibytes, of the process and its children; 0 = no limit
+        enforce: bool = False,  # it loses if it takes more memory; else it is only told the limit
     ) -> None:
         super().__init__(game)
         self._told = seconds  # the time per move that was sent to the engine
@@ -77,15 +71,27 @@ class Engine(Decider):
             if not 0 <= value <= 1_000_000:
                 raise UserError(f"player 'engine': {key} is from 0 to 1,000,000, got {value}")
         self._command = _command(cmd)
-        self._seconds, self._match, self._memory = seconds, match, memory
-        self._process: _Process | None = None
-        self.name = Path(self._command[0]).name  # until the engine says its name
+        self._seconds, self._match, self._memory, self._enforce = seconds, match, memory, enforce
+        self._process: EngineProcess | None = None
+        self._board: Position | None = None  # on the engine's board; None: not known
+        self._knows_restart = True  # until it shows that it does not
+        self._peak = 0  # bytes of memory, of its earlier processes
         self.new_game(0)
 
+    @property
+    def name(self) -> str:
+        """As the engine says; until it does, as its program is called."""
+        return (self._process.name if self._process else "") or Path(self._command[0]).name
+
+    @property
+    def outside_mib(self) -> int:
+        return round(max(self._peak, self._process.peak_memory if self._process else 0) / MEBIBYTE)
+
     def new_game(self, seed: int) -> None:
-        """Tells the engine at its next move. Its random numbers are its own: it takes no seed."""
-        self._is_new_game = True
+        """Clears the board of a running engine. Its random numbers are its own: it takes no seed."""
         self._left = self._match if self._match > 0 else math.inf
+        if self._process is not None:
+            self._cleared()
 
     def prepare(self, limit: Limit | None = None) -> None:
         """Starts the engine, which loads what it needs, and tells it about the game."""
@@ -93,73 +99,154 @@ class Engine(Decider):
 
     def decide(self, position: Position, limit: Limit) -> Choice:
         """The engine's move. We tell it the time per move and what is left on its clock."""
-        turn, left = self._seconds, self._left
-        if limit.is_timed:
-            turn = math.inf if limit.seconds is None else limit.seconds
-            left = math.inf if limit.clock is None else limit.clock.left
-        try:
-            process = self._ready()
-            if turn != self._told:
-                process.send(f"INFO timeout_turn {_milliseconds(turn)}")
-                self._told = turn
-            process.send(f"INFO time_left {_milliseconds(left)}", *_request(position))
-            allowed = min(turn, max(left, 0.0))
-            began = time.perf_counter()
-            answer = process.answer(allowed + GRACE_SECONDS, "made no move")
-            self._left -= time.perf_counter() - began
-            message = next((text[8:] for text in reversed(process.remarks) if text[:8] == "MESSAGE "), "")
-            return Choice(self._legal(position, answer), note=message or self.name)
-        except BaseException:  # Ctrl-C too: a late answer would be read as the next one
+        process, request = self._request(position)
+        self._board = None  # until it has answered
+        action = self._legal(position, self._ask(process, limit, request))
+        self._board = position.play(action)
+        message = next((text[8:] for text in reversed(process.remarks) if text[:8] == "MESSAGE "), "")
+        return Choice(action, note=message or self.name)
+
+    def swap2(self, position: Position, seed: int, limit: Limit | None = None) -> Swap2Reply:
+        """The engine's answer to SWAP2BOARD. Its random numbers are its own: it takes no seed."""
+        process = self._cleared()
+        self._board = None  # whatever it does with these stones
+        points = [self._point(action) for action in position.actions]
+        answer = self._ask(process, self._obeyed(limit), ["SWAP2BOARD", *points, "DONE"])
+        if answer.upper() == "SWAP" and points:
+            return Swap2Reply()
+        words = re.sub(r"\s*,\s*", ",", answer).split()
+        if len(words) not in {0: (3,), 3: (1, 2), 5: (1,)}[len(points)]:
             self._kill()
-            raise
+            fail(f"said {quoted(answer)} to SWAP2BOARD with {len(points)} stones")
+        stones: list[int] = []
+        for word in words:
+            stones.append(self._legal(position, word))
+            position = position.play(stones[-1])
+        return Swap2Reply(move=Choice(stones[0])) if len(stones) == 1 else Swap2Reply(tuple(stones))
 
     def close(self) -> None:
         if self._process is not None:
             self._process.ask_to_leave()
         self._kill()
 
-    def _ready(self) -> "_Process":
+    def _ready(self) -> EngineProcess:
         """The running engine, which knows the game."""
         if self._process is None:
-            self._process, self._is_new_game = _Process(self._command, self._memory), True
+            enforced = self._memory * MEBIBYTE if self._enforce and self._memory else None
+            self._process = EngineProcess(self._command, enforced)
             # Also killed if this player is never closed: when it is garbage-collected, or when Tengen exits.
             self._finalizer = weakref.finalize(self, self._process.kill)
-        process = self._process
-        if self._is_new_game:
-            rows, cols, _, rule = self.game.header
-            process.send(f"START {rows}" if rows == cols else f"RECTSTART {cols},{rows}")
-            answer = process.answer(START_SECONDS, "did not answer START", TALK)
-            if answer.upper() != "OK":
-                _fail(f"said {_quoted(answer)} to START instead of OK")
+            self._board, self._knows_restart = None, True
+            self._clear(self._process, is_first=True)
+            self._process.ask_about()
+        return self._process
+
+    def _cleared(self) -> EngineProcess:
+        """The running engine with an empty board; started again if it does not survive that."""
+        process = self._ready()
+        try:
+            self._clear(process)
+        except PlayerFailedError:
+            process = self._ready()
+        return process
+
+    def _clear(self, process: EngineProcess, is_first: bool = False) -> None:
+        """Gives the engine an empty board, and tells it the rules and limits."""
+        empty = Position.start(self.game)
+        if self._board == empty:
+            return
+        try:
+            if is_first or not self._restarts(process):
+                self._start(process)
+            rule = mnk.RULES[self.game.header[3]]
             process.send(
                 f"INFO timeout_turn {_milliseconds(self._seconds)}",
                 f"INFO timeout_match {_milliseconds(self._match)}",
                 f"INFO max_memory {self._memory * MEBIBYTE}",
                 f"INFO game_type {AGAINST_AN_ENGINE}",
-                f"INFO rule {RULE_NUMBERS[mnk.RULES[rule]]}",
-                "ABOUT",
+                f"INFO rule {RULE_NUMBERS[rule]}",
             )
-            name = NAME.search(process.read(ABOUT_SECONDS) or "")
-            self.name = name[1] if name else self.name
-            self._is_new_game, self._told = False, self._seconds
-        return process
+        except BaseException:
+            self._kill()
+            raise
+        self._board, self._told = empty, self._seconds
+
+    def _restarts(self, process: EngineProcess) -> bool:
+        """Does the engine know RESTART? Then its board is empty now."""
+        if self._knows_restart:
+            process.send("RESTART")
+            answer = process.read(RESTART_SECONDS, skip=TALK)
+            self._knows_restart = answer is not None and answer.upper() == "OK"
+        return self._knows_restart
+
+    def _start(self, process: EngineProcess) -> None:
+        rows, cols = self.game.rows, self.game.cols
+        process.send(f"START {rows}" if rows == cols else f"RECTSTART {cols},{rows}")
+        answer = process.answer(START_SECONDS, "did not answer START", skip=TALK)
+        if answer.upper() != "OK":
+            fail(f"said {quoted(answer)} to START instead of OK")
+
+    def _request(self, position: Position) -> tuple[EngineProcess, list[str]]:
+        """The engine, on whose board the position can be set up, and the lines that ask for a move in it."""
+        process = self._ready()
+        if self._follows(position):
+            return process, [f"TURN {self._point(position.actions[-1])}"]
+        process, stones = self._cleared(), _stones(position)
+        if not stones:
+            return process, ["BEGIN"]
+        cells = position.state[self.game.cells]
+        owners = [1 if cells[cell] == position.to_move else 2 for cell in stones]  # 1 its own, 2 the other's
+        lines = [f"{self._point(cell)},{who}" for cell, who in zip(stones, owners, strict=True)]
+        return process, ["BOARD", *lines, "DONE"]
+
+    def _follows(self, position: Position) -> bool:
+        """Is this position one move further than the engine's board, on which it has played?"""
+        return bool(position.actions) and len(_stones(position)) > 1 and position.undo() == self._board
+
+    def _ask(self, process: EngineProcess, limit: Limit, request: Sequence[str]) -> str:
+        """The engine's answer to a request for a move; the time it takes is its own."""
+        turn, left = self._seconds, self._left
+        if limit.is_timed:
+            turn = math.inf if limit.seconds is None else limit.seconds
+            left = math.inf if limit.clock is None else limit.clock.left
+        try:
+            if turn != self._told:
+                process.send(f"INFO timeout_turn {_milliseconds(turn)}")
+                self._told = turn
+            process.send(f"INFO time_left {_milliseconds(left)}", *request)
+            began = time.perf_counter()
+            answer = process.answer(min(turn, max(left, 0.0)) + GRACE_SECONDS, "made no move")
+            self._left -= time.perf_counter() - began
+            process.check_memory()
+        except BaseException:  # Ctrl-C too: a late answer would be read as the next one
+            self._kill()
+            raise
+        return answer
 
     def _legal(self, position: Position, answer: str) -> int:
-        """The action that an answer means."""
-        found = MOVE.fullmatch(answer)
-        if not found:
-            _fail(f"said {_quoted(answer)} instead of a move x,y")
-        x, y = int(found[1]), int(found[2])
-        if not (0 <= x < self.game.cols and 0 <= y < self.game.rows):
-            _fail(f"played {_quoted(answer)}, off the board of {self.game.rows}×{self.game.cols}")
-        action = y * self.game.cols + x
-        if not position.legal_mask[action]:
-            move, why = self.game.moves.name(action), position.why_illegal(action)
-            _fail(f"played {_quoted(answer)}, which is {move}: {why}")
+        """The action that an answer means; an engine that says something else is killed."""
+        try:
+            found = MOVE.fullmatch(answer)
+            if not found:
+                fail(f"said {quoted(answer)} instead of a move x,y")
+            x, y = int(found[1]), int(found[2])
+            if not (0 <= x < self.game.cols and 0 <= y < self.game.rows):
+                fail(f"played {quoted(answer)}, off the board of {self.game.rows}×{self.game.cols}")
+            action = y * self.game.cols + x
+            if not position.legal_mask[action]:
+                move, why = self.game.moves.name(action), position.why_illegal(action)
+                fail(f"played {quoted(answer)}, which is {move}: {why}")
+        except BaseException:
+            self._kill()
+            raise
         return action
+
+    def _point(self, action: int) -> str:
+        return f"{action % self.game.cols},{action // self.game.cols}"
 
     def _kill(self) -> None:
         if self._process is not None:
+            self._peak = max(self._peak, self._process.peak_memory)
             self._finalizer()
             self._process = None
 
@@ -181,178 +268,12 @@ def _command(cmd: str) -> list[str]:
     return command
 
 
-def _request(position: Position) -> list[str]:
-    """The lines that ask for a move. Stones are in the order played, if it is known: renju needs it."""
-    cols, cells = position.game.cols, position.state[position.game.cells]
+def _stones(position: Position) -> list[int]:
+    """The cells with stones, in the order played if it is known: renju needs it."""
+    cells = position.state[position.game.cells]
     stones = [cell for cell in range(len(cells)) if cells[cell] in (1, 2)]
-    if not stones:
-        return ["BEGIN"]
-    if len(position.actions) == len(stones):
-        stones = position.actions
-    owners = [1 if cells[cell] == position.to_move else 2 for cell in stones]  # 1 the engine's, 2 the other's
-    lines = [f"{cell % cols},{cell // cols},{who}" for cell, who in zip(stones, owners, strict=True)]
-    return ["BOARD", *lines, "DONE"]
+    return position.actions if len(position.actions) == len(stones) else stones
 
 
 def _milliseconds(seconds: float) -> int:
     return int(min(seconds * 1000, UNLIMITED_MS))
-
-
-def _fail(reason: str) -> NoReturn:
-    raise PlayerFailedError(f"the engine {reason}")
-
-
-def _quoted(text: str) -> str:
-    printable = "".join(letter if letter.isprintable() else "?" for letter in text[:60])
-    return f"'{printable}'" if len(text) <= 60 else f"'{printable}…'"
-
-
-class _Process:
-    """A running engine: sends lines, reads lines, ends the process."""
-
-    def __init__(self, command: list[str], memory: int) -> None:
-        self._memory = memory  # mebibytes
-        try:
-            # Its own session, so that all its children can be found, and only we receive Ctrl-C.
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise PlayerFailedError(f"the engine could not be started: {error.strerror}") from None
-        assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._stdin = self._process.stdin
-        if sys.platform != "win32":
-            os.set_blocking(self._stdin.fileno(), False)  # an engine that does not read must not block us
-        self.remarks: deque[str] = deque(maxlen=100)  # MESSAGE, DEBUG, … since the last request
-        self._lines: queue.Queue[str | None] = queue.Queue(WAITING_LINES)  # None: end of output
-        self._last_words: deque[str | None] = deque(maxlen=2)  # of stderr, None at its end
-        self._readers = [
-            _start_reading(self._process.stdout, self._lines.put),
-            _start_reading(self._process.stderr, self._last_words.append),
-        ]
-
-    def send(self, *lines: str) -> None:
-        """Sends a request. Earlier output is not an answer to it."""
-        self.remarks.clear()
-        with suppress(queue.Empty):
-            while self._lines.get_nowait() is not None:
-                pass
-            self._fail_by_its_end()
-        try:
-            self._stdin.write("".join(line + "\r\n" for line in lines).encode())
-            self._stdin.flush()
-        except BlockingIOError:
-            _fail("does not read what it is sent")
-        except OSError:
-            self._fail_by_its_end()
-
-    def read(self, seconds: float, remark: re.Pattern[str] = REMARK) -> str | None:
-        """The first line that is not a remark; None if there is none in time."""
-        deadline = time.perf_counter() + seconds
-        while (left := deadline - time.perf_counter()) > 0:
-            try:
-                line = self._lines.get(timeout=min(left, LOOK_SECONDS))
-            except queue.Empty:
-                self._check_memory()
-                if self._process.poll() is not None:
-                    self._fail_by_its_end()
-                continue
-            if line is None:
-                self._fail_by_its_end()
-            if remark.match(line):
-                self.remarks.append(line)
-            elif line:
-                self._check_memory()
-                return line
-        return None
-
-    def answer(self, seconds: float, complaint: str, remark: re.Pattern[str] = REMARK) -> str:
-        """The line that `read` finds; if there is none, the engine has failed."""
-        line = self.read(seconds, remark)
-        if line is None:
-            said = f", it said {_quoted(self.remarks[-1])}" if self.remarks else ""
-            _fail(f"{complaint} within {seconds:g} s{said}")
-        return line
-
-    def ask_to_leave(self) -> None:
-        with suppress(OSError):
-            self._stdin.write(b"END\r\n")
-            self._stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(END_SECONDS)
-
-    def kill(self) -> None:
-        """Ends the engine and its children. A child that starts its own session (setsid) is not found."""
-        leader = self._process.pid
-        if sys.platform == "win32":
-            subprocess.run(["taskkill", "/F", "/T", "/PID", str(leader)], capture_output=True, check=False)
-        else:
-            with suppress(ProcessLookupError, PermissionError):  # macOS raises the second for dead processes
-                os.killpg(leader, signal.SIGKILL)
-            for child in _session(leader):
-                with suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
-        self._process.wait()
-        with suppress(OSError):
-            self._stdin.close()
-        self._end_readers()
-
-    def _fail_by_its_end(self) -> NoReturn:
-        """Fails because the engine closed its output, most likely by a crash."""
-        try:
-            code = self._process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            _fail("closed its output")
-        self._readers[1].join(END_SECONDS)
-        words = next((text for text in reversed(self._last_words) if text), "")
-        how = f"was killed ({signal.strsignal(-code)})" if code < 0 else f"exited with code {code}"
-        _fail(how + (f": {_quoted(words)}" if words else ""))
-
-    def _check_memory(self) -> None:
-        """Fails if the engine uses too much memory. Measures on Linux; elsewhere only tells it the limit."""
-        if self._memory == 0:
-            return
-        used = sum(_session(self._process.pid).values()) / MEBIBYTE
-        if used > self._memory:
-            _fail(f"takes {used:.0f} MiB of memory, {self._memory} are allowed")
-
-    def _end_readers(self) -> None:
-        deadline = time.perf_counter() + END_SECONDS  # a child we did not find may hold the pipe for ever
-        while any(reader.is_alive() for reader in self._readers) and time.perf_counter() < deadline:
-            with suppress(queue.Empty):
-                self._lines.get(timeout=0.01)  # a reader may be waiting for room
-        for reader, pipe in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
-            if pipe and not reader.is_alive():
-                pipe.close()
-
-
-def _start_reading(pipe: IO[bytes], put: Callable[[str | None], None]) -> threading.Thread:
-    """A thread that passes on every line, then None. Windows has no other way to wait for a pipe."""
-
-    def read() -> None:
-        while line := pipe.readline(LINE_BYTES):
-            put(line.decode("utf-8", "replace").strip())
-        put(None)
-
-    thread = threading.Thread(target=read, daemon=True)
-    thread.start()
-    return thread
-
-
-def _session(leader: int) -> dict[int, int]:
-    """{process: bytes of memory} of a process and its children. On Linux; elsewhere empty."""
-    found: dict[int, int] = {}
-    if sys.platform != "linux":
-        return found
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_bytes().rpartition(b")")[2].split()
-        except OSError:  # it has just ended
-            continue
-        if int(fields[3]) == leader:
-            found[int(stat.parent.name)] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-    return found

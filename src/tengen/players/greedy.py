@@ -30,6 +30,12 @@ class Greedy(Decider):
         self._lines = new_lines(game)
         self.new_game(0)
 
+    def prepare(self, limit: Limit | None = None) -> None:
+        """Compiles what the first move needs."""
+        start = Position.start(self.game)
+        self.decide(start.play(start.legal_actions[0]), Limit())
+        self.new_game(0)
+
     def new_game(self, seed: int) -> None:
         self._random = np.random.default_rng(seed)
 

@@ -18,10 +18,10 @@ from tengen.players.limit import Limit
 from tengen.players.player import Choice, Player, Thinking
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
-from tengen.search.result import principal_variation
+from tengen.search.result import max_depth, principal_variation
 from tengen.search.selection import Selection
 from tengen.search.snapshot import Snapshot, of_search, tree_text
-from tengen.search.tree import LOSS, WIN, nodes_in
+from tengen.search.tree import LOSS, WIN, Trees, children, nodes_in
 
 PUCT = Puct(fpu_reduction=0.2)  # KataGo's reduction: a lost position is searched as deeply as any other
 LEAST_ROOM = 0.5  # of the memory: a kept tree that leaves less is dropped
@@ -155,14 +155,26 @@ def choice_of(search: Search, tree: int = 0) -> Choice:
     """The move that a tree of a search would play."""
     result = search.result()
     simulations = int(result.simulations[tree] - search.kept_visits[tree])
+    action = int(result.actions[tree])
+    root, used = int(search.trees.roots[tree]), int(search.trees.used[tree])
     is_decided = int(result.root_proven[tree]) in (WIN, LOSS)
     return Choice(
-        int(result.actions[tree]),
+        action,
         float(result.values[tree]),
-        tuple(principal_variation(search.trees, tree)),
-        f"{simulations:,} simulations, {int(search.trees.used[tree]):,} nodes",
+        _line(search.trees, tree, action),
+        f"{simulations:,} simulations, {used:,} nodes",
         int(result.root_distance[tree]) if is_decided else None,
+        simulations,
+        used,
+        max_depth(search.trees.nodes.parents, root, used),
     )
+
+
+def _line(trees: Trees, tree: int, action: int) -> tuple[int, ...]:
+    """The actions expected, this one first; it need not be the most visited (Gumbel)."""
+    nodes = trees.nodes
+    child = next((c for c in children(nodes, int(trees.roots[tree])) if nodes.actions[c] == action), None)
+    return (action,) if child is None else tuple(principal_variation(trees, tree, child))
 
 
 def moves_between(earlier: Position, later: Position) -> list[int] | None:

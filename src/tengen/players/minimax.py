@@ -170,7 +170,9 @@ class MinimaxThinking(Thinking):
         action = int(self._random.choice(best))
         note = f"depth {self._depth}, {self.nodes:,} nodes"
         value = int(stack.best[0])
-        self._choice = Choice(action, squash(value), (action,), note, plies_to_end(value))
+        self._choice = Choice(
+            action, squash(value), (action,), note, plies_to_end(value), nodes=self.nodes, depth=self._depth
+        )
         self._values = stack.root_values.copy()
         self._depth += 1
         if self._depth > self._last or plies_to_end(value):

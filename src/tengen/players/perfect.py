@@ -104,13 +104,13 @@ class SolvingThinking(Thinking):
 
     def choice(self) -> Choice:
         lower, upper = self._solving.score_bounds
-        columns = self._solving.best_columns
+        columns, nodes = self._solving.best_columns, self._solver.nodes - self._nodes_before
         if not self._solving.is_done:
             note = f"score {lower:+} to {upper:+}, not solved in time"
-            return Choice(columns[0], _value(lower, upper), (columns[0],), note)
+            return Choice(columns[0], _value(lower, upper), (columns[0],), note, nodes=nodes)
         column = int(self._random.choice(columns))
         distance = plies_to_end(lower, self._stones) if lower else None
-        return Choice(column, float(np.sign(lower)), (column,), f"score {lower:+}", distance)
+        return Choice(column, float(np.sign(lower)), (column,), f"score {lower:+}", distance, nodes=nodes)
 
     def snapshot(self) -> Snapshot:
         lower, upper = self._solving.score_bounds

@@ -20,6 +20,7 @@ from tengen.players.limit import Limit
 
 if TYPE_CHECKING:
     from tengen.players.analysis import Analysis
+    from tengen.players.swap2 import Swap2Reply
     from tengen.search.snapshot import Snapshot
 
 
@@ -32,6 +33,9 @@ class Choice:
     line: tuple[int, ...] = ()  # the actions expected, this one first
     note: str = ""  # how it was found, in a few words: "depth 6, 81,250 nodes"
     distance: int | None = None  # plies to a win or loss that the player has proven
+    simulations: int = 0  # new ones; 0 here and below: the player has no such number
+    nodes: int = 0  # positions in its tree, or searched
+    depth: int = 0  # plies of the longest line looked at
 
 
 class PlayerFailedError(Exception):
@@ -102,9 +106,20 @@ class Player(ABC):
         """Moves in unrelated positions; players that work in batches are faster with many at once."""
         return [self.choose(position, limit) for position in positions]
 
+    def swap2(self, position: Position, seed: int, limit: Limit | None = None) -> "Swap2Reply":
+        """What it does at its turn of the opening rule swap2, after 0, 3 or 5 stones."""
+        from tengen.players import swap2
+
+        return swap2.by_value(self, position, seed, limit)
+
     def _obeyed(self, limit: Limit | None) -> Limit:
         """The limit that applies to a move."""
         return self.limit if limit is None else limit.obeyed(self.obeys, self.limit)
+
+    @property
+    def outside_mib(self) -> int:
+        """Peak memory of the processes that this player has started, in MiB; 0: none, or not known."""
+        return 0
 
     def close(self) -> None:  # noqa: B027
         """Frees the player's resources; it is not used again."""

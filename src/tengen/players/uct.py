@@ -94,7 +94,16 @@ class UctThinking(Thinking):
         value = PROVEN_VALUES.get(found.root_proven, float(found.values[found.action]))
         distance = int(found.distance[found.action]) if found.root_proven in (WIN, LOSS) else None
         line = tuple(found.principal_variation)
-        return Choice(found.action, value, line, f"{found.simulations:,} simulations", distance)
+        return Choice(
+            found.action,
+            value,
+            line,
+            f"{found.simulations:,} simulations",
+            distance,
+            found.simulations,
+            self._search.used,
+            self._search.depth,
+        )
 
     def snapshot(self) -> Snapshot:
         return of_uct(self._position, self._search)
