@@ -8,7 +8,7 @@ import pytest
 from tengen import games
 from tengen.errors import UserError
 from tengen.training.config import PRESETS, SECTIONS, Config
-from tengen.training.config_files import CONFIGS, from_dict, from_toml, load, reasons, to_toml
+from tengen.training.config_files import CONFIGS, earlier, from_dict, from_toml, load, reasons, to_toml
 
 
 def test_settings_survive_a_file() -> None:
@@ -96,3 +96,13 @@ def test_a_preset_changes_what_it_names(preset: str) -> None:
 def test_an_unknown_preset_is_refused() -> None:
     with pytest.raises(UserError, match="no preset 'nite', did you mean night"):
         load("connect4", preset="nite")
+
+
+def test_a_run_that_is_older_than_a_setting_goes_on_without_it() -> None:
+    """The forced fours came later: a run that does not name them was made without."""
+    old = "\n".join(line for line in to_toml(load("gomoku9")).splitlines() if not line.startswith("fours"))
+    assert from_toml(old, earlier(), "config.toml").selfplay.fours == 0
+    settings = asdict(load("gomoku9"))
+    assert from_dict(settings).selfplay.fours == load("gomoku9").selfplay.fours > 0
+    del settings["selfplay"]["fours"]
+    assert from_dict(settings).selfplay.fours == 0

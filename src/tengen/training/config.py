@@ -209,6 +209,7 @@ RENAMED = {  # old names, which earlier runs contain, and the new ones
     "selfplay.games_a_shard": "selfplay.games_per_shard",
     "selfplay.trust": "selfplay.td_lambda",
 }
+EARLIER = {"selfplay.fours": 0}  # what was so before the setting existed: for earlier runs, which lack it
 MOST = {  # where more would crash, or never end
     "length.minutes": 10_000_000,
     "length.generations": 1_000_000,

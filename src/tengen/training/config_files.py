@@ -17,6 +17,7 @@ from typing import Any, get_args, get_type_hints
 from tengen.errors import UserError
 from tengen.games.spec import did_you_mean
 from tengen.training.config import (
+    EARLIER,
     LEAST,
     MOST,
     MOST_ANYWHERE,
@@ -98,9 +99,18 @@ def is_complete(text: str) -> bool:
     return text.endswith("\n") and fields(kind)[-1].name in tomllib.loads(text).get(section, {})
 
 
+def earlier() -> Config:
+    """The settings of a run that names none: it is older than they are, and was made without them."""
+    config = Config("")
+    for name, value in EARLIER.items():
+        section, _, key = name.partition(".")
+        config = _with(config, section, key, value)
+    return config
+
+
 def from_dict(settings: dict[str, Any]) -> Config:
     """The settings from a dictionary made by dataclasses.asdict, as cards keep them."""
-    config = Config(str(settings["game"]), _seed(settings["seed"]))
+    config = replace(earlier(), game=str(settings["game"]), seed=_seed(settings["seed"]))
     for section in SECTIONS:
         for key, value in settings[section].items():
             config = _with_stored(config, section, key, value)

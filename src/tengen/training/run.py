@@ -33,7 +33,7 @@ from tengen.training.checkpoint import WEIGHTS, Checkpoint
 from tengen.training.checkpoint import read as read_checkpoint
 from tengen.training.checkpoint import write as write_checkpoint
 from tengen.training.config import Config
-from tengen.training.config_files import from_dict, from_toml, is_complete, to_toml
+from tengen.training.config_files import earlier, from_dict, from_toml, is_complete, to_toml
 
 if TYPE_CHECKING:
     from tengen.training.generation import Generation
@@ -89,7 +89,7 @@ class Run:
         advice = "remove it, and it is made again from the newest checkpoint"
         edit = command("train", "--resume", self.folder.name, "--set", "SECTION.KEY=VALUE")
         sealed.check(path, data, f"{advice}; {edit} changes a setting")
-        config = from_toml(text := data.decode("utf-8", "replace"), Config(""), "config.toml")
+        config = from_toml(text := data.decode("utf-8", "replace"), earlier(), "config.toml")
         if not sealed.is_sealed(data) and not is_complete(text):  # from an older version, or cut short
             raise UserError(f"{path} is cut short: {advice}")
         return config
