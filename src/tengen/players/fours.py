@@ -32,12 +32,13 @@ class Refutable(Thinking):
 class Fours:
     """Finds forced wins; remembers positions without one."""
 
-    def __init__(self, game: Game) -> None:
-        self._work = threats.new_work(game)  # UserError if the game has no fours
+    def __init__(self, game: Game, discount: float = 1.0) -> None:
+        """discount: what a win loses in value with every ply, as the player who uses it counts."""
+        self._work, self._discount = threats.new_work(game), discount  # UserError if the game has no fours
 
     def before(self, position: Position, thinking: Thinking, max_nodes: int = MAX_NODES) -> Thinking:
         """The same thinking after a search for fours; it only runs if that finds no win."""
-        return FoursFirst(self._work, position, thinking, max_nodes)
+        return FoursFirst(self._work, position, thinking, max_nodes, self._discount)
 
     def around(self, position: Position, thinking: Refutable, limit: Limit) -> Thinking:
         """The same thinking after a search for fours, and its best move checked for the opponent's."""
@@ -51,9 +52,16 @@ class Fours:
 class FoursFirst(Thinking):
     """Two searches, one after the other."""
 
-    def __init__(self, work: threats.Work, position: Position, thinking: Thinking, max_nodes: int) -> None:
+    def __init__(
+        self,
+        work: threats.Work,
+        position: Position,
+        thinking: Thinking,
+        max_nodes: int,
+        discount: float,
+    ) -> None:
         self._position, self._work, self._thinking = position, work, thinking
-        self._max_nodes = max_nodes
+        self._max_nodes, self._discount = max_nodes, discount
         self._win: Choice | None = None
         self._is_looking = True
         threats.begin(work, position)
@@ -74,7 +82,8 @@ class FoursFirst(Thinking):
         found = threats.result(self._work)
         if status == threats.FOUND:
             note = f"wins by fours, {found.depth} moves"
-            self._win = Choice(found.line[0], 1.0, found.line, note, len(found.line))
+            value = self._discount ** len(found.line)
+            self._win = Choice(found.line[0], value, found.line, note, len(found.line))
         self._is_looking = status == threats.OPEN and found.nodes < self._max_nodes
 
     def choice(self) -> Choice:

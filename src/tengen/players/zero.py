@@ -67,7 +67,8 @@ class Zero(Mcts):
         simulations = sims or (SIMULATIONS if seconds is None else None)
         limit = Limit(simulations=simulations, seconds=seconds)
         self._equip(game, network, limit, search, fours, leaves, memory, reuse)
-        self._fours = Fours(game) if (has_fours(game) if vcf is None else vcf) else None
+        looks = has_fours(game) if vcf is None else vcf
+        self._fours = Fours(game, network.card.discount) if looks else None
 
     @classmethod
     def of(cls, game: Game, network: Network, sims: int) -> "Zero":
