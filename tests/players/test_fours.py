@@ -81,7 +81,7 @@ def test_when_all_moves_are_refuted_the_slowest_loss_is_played() -> None:
     search.begin(game.new_state()[None])
     for count in range(9):  # none of them has been visited
         assert search.result().root_proven[0] == UNKNOWN
-        search.refute(int(search.result().actions[0]), distance=[4, 8, 6][count % 3])
+        search.refute((count * 4 + 2) % 9, distance=[4, 8, 6][count % 3])
     result = search.result()
     assert result.root_proven[0] == LOSS and result.root_distance[0] == 8
     assert result.distance[0, result.actions[0]] == 8 and np.all(result.proven[0] == LOSS)

@@ -66,3 +66,9 @@ def test_a_process_that_is_killed_leaves_no_lock(run: Path, holder: int) -> None
         assert (run / ".lock").read_text() == f"{os.getpid()}\n"
     with locked(run):  # and again, without removing anything
         pass
+
+
+def test_a_lock_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / ".lock").symlink_to("/dev/null")
+    with pytest.raises(UserError, match=r"cannot write .*\.lock: Invalid argument"), locked(tmp_path):
+        pass

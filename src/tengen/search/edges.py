@@ -10,6 +10,7 @@ from tengen.search.tree import (
     WIN,
     Array,
     Floats,
+    Int16s,
     Int32s,
     Nodes,
     Trees,
@@ -61,23 +62,23 @@ def add_child(nodes: Nodes, node: int, action: int, child: int) -> None:
     nodes.best_prior[node] = best
 
 
-def add_best_children(trees: Trees, nodes: Int32s) -> Int32s:
-    """New children of some nodes, each in another tree, after the move with the highest prior;  [N]"""
+def add_children(trees: Trees, nodes: Int32s, actions: Int16s) -> Int32s:
+    """New children of some nodes, each in another tree, after an action that has none yet;  [N]"""
     children = np.empty_like(nodes)
-    _add_best_children(trees.capacity, trees.used, nodes, children, *trees.nodes)
+    _add_children(trees.capacity, trees.used, nodes, actions, children, *trees.nodes)
     return children
 
 
 @kernel
-def _add_best_children(
-    capacity: int, used: Int32s, parents: Int32s, children: Int32s, *arrays: Array
+def _add_children(
+    capacity: int, used: Int32s, parents: Int32s, actions: Int16s, children: Int32s, *arrays: Array
 ) -> None:
     nodes = Nodes(*arrays)
     for i in range(parents.size):
         tree = parents[i] // capacity
         children[i] = tree * capacity + used[tree]
         used[tree] += 1
-        add_child(nodes, max(0, parents[i]), max(0, nodes.best_action[parents[i]]), max(0, children[i]))
+        add_child(nodes, max(0, parents[i]), max(0, actions[i]), max(0, children[i]))
 
 
 @inlined

@@ -18,7 +18,7 @@ from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.games.batch import lift
 from tengen.games.game import Game, Mask, State
 from tengen.search.backup import back_up
-from tengen.search.edges import add_best_children
+from tengen.search.edges import add_children
 from tengen.search.result import Result, read_roots
 from tengen.search.reuse import keep_subtree
 from tengen.search.selection import Plan, Selection
@@ -139,16 +139,19 @@ class Search:
         return kept
 
     def refute(self, action: int, distance: int, tree: int = 0) -> None:
-        """Takes it as proven that a move of a root loses in this many plies: one that has been visited, or
-        the best of the others."""
+        """Takes it as proven that a move of a root loses in this many plies."""
         nodes, root = self.trees.nodes, int(self.trees.roots[tree])
         slots = self._slots_for(1)
         slots.leaves[:], slots.is_new[:] = NONE, False
         visited = [child for child in children(nodes, root) if nodes.actions[child] == action]
-        child = int(visited[0] if visited else add_best_children(self.trees, self.trees.roots[[tree]])[0])
+        if visited:
+            [child] = visited
+        elif self.room == 0:
+            return  # nothing can be kept about it
+        else:
+            child = int(add_children(self.trees, np.array([root], np.int32), np.array([action], np.int16))[0])
         slots.leaves[tree], slots.is_new[tree] = child, True
         if not visited:
-            assert nodes.actions[child] == action
             self._make_states(slots)
         is_same_player = nodes.to_move[child] == nodes.to_move[root]
         nodes.proven[child], nodes.distance[child] = LOSS if is_same_player else WIN, distance - 1
@@ -238,7 +241,7 @@ class Search:
         assert found.proven is not None and found.distance is not None
         trees, nodes, won = self.trees, self.trees.nodes, np.flatnonzero(found.proven == WIN)
         roots, distances = slots.waiting[won].copy(), found.distance[won].copy()
-        children = add_best_children(trees, roots)
+        children = add_children(trees, roots, nodes.best_action[roots])
         slots.leaves[:], slots.is_new[:] = NONE, False
         slots.leaves[roots // trees.capacity], slots.is_new[roots // trees.capacity] = children, True
         self._make_states(slots)

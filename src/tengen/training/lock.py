@@ -30,8 +30,11 @@ def locked(folder: Path) -> Iterator[None]:
             raise UserError(
                 f"{folder} is being trained by process {holder or 'unknown'}: wait for it, or stop it first"
             )
-        os.ftruncate(file, 0)
-        os.write(file, f"{os.getpid()}\n".encode())
+        try:
+            os.ftruncate(file, 0)
+            os.write(file, f"{os.getpid()}\n".encode())
+        except OSError as error:  # a full disk, or something else than a file
+            raise UserError(f"cannot write {path}: {error.strerror}") from error
         yield
     finally:
         os.close(file)  # releases the lock
