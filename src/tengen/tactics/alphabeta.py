@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from tengen.games.game import Game
 from tengen.games.mnk import HEADER, RENJU
-from tengen.search.tree import kernel
+from tengen.search.tree import inlined, kernel
 from tengen.tactics.evaluation import (
     MATE,
+    SURE,
     UNKNOWN,
     Moves,
     at_ply,
@@ -28,11 +29,35 @@ from tengen.tactics.evaluation import (
     list_moves,
     settled,
 )
-from tengen.tactics.lines import WORTH, Lines, peek, place, remove, whole
+from tengen.tactics.fours import STOPS, mark_stops_of_line
+from tengen.tactics.lines import (
+    FOUR_THREE,
+    ONE_FOUR,
+    WINS,
+    WINS_IN_TWO,
+    WORTH,
+    Lines,
+    count,
+    peek,
+    place,
+    remove,
+    whole,
+)
+from tengen.tactics.threats import FOUND, LENGTH, LISTS, Work, begin_search
+from tengen.tactics.threats import NODES as FOURS_TRIED
+from tengen.tactics.threats import advance as advance_fours
 
 MAX_DEPTH = 40
 KILLER = 4 * 40  # how much more promising a killer is
 SORTED = 8  # moves that are tried in order; the rest in any order
+
+# The selective search
+UNPROVEN = 1 - SURE  # the least value where not every move was tried: as good as lost, but not proven
+WIDTH = 20  # moves that are tried where nothing is threatened
+FULL_DEPTH_MOVES = 4  # so many are searched in full first; later quiet ones are reduced
+FOURS_DEPTH = 12  # fours in a row, at a node
+FOURS_NODES, LAST_FOURS_NODES = 60, 20  # fours tried per node and player; at the last ply
+NOTABLE = 0o44444444  # of a shape: some line would have an open three or better, of either player
 
 # counters
 PLY, PHASE, VALUE, NODES = range(4)
@@ -57,6 +82,12 @@ class SearchStack(NamedTuple):
     alpha: Longs  # [P]
     beta: Longs  # [P]
     is_asked: npt.NDArray[np.bool_]  # [P], null window: is it better than alpha?
+    is_selective: npt.NDArray[np.bool_]  # [1], False: the plain search
+    options: Longs  # [8]
+    extended: Longs  # [P], by how many plies the moves of this ply are searched deeper
+    reduced: Longs  # [P], by how many plies this one is searched less deep, on trial
+    may_reduce: npt.NDArray[np.bool_]  # [P]
+    playable: npt.NDArray[np.bool_]  # [A], the empty points, while fours are stopped
     best: Longs  # [P]
     best_move: Longs  # [P], -1 while no move is better than the least value (list_moves)
     line: Moves  # [P, P], the moves expected from this ply on
@@ -85,6 +116,12 @@ def new_stack(game: Game, log_table_size: int) -> SearchStack:
         alpha=np.zeros(plies, np.int64),
         beta=np.zeros(plies, np.int64),
         is_asked=np.zeros(plies, np.bool_),
+        is_selective=np.ones(1, np.bool_),
+        options=np.array([WIDTH, WIDTH, FULL_DEPTH_MOVES, FOURS_NODES, LAST_FOURS_NODES, 3, 0, 0]),
+        extended=np.zeros(plies, np.int64),
+        reduced=np.zeros(plies, np.int64),
+        may_reduce=np.zeros(plies, np.bool_),
+        playable=np.zeros(actions, np.bool_),
         best=np.zeros(plies, np.int64),
         best_move=np.zeros(plies, np.int64),
         line=np.zeros((plies, plies), np.int16),
@@ -119,7 +156,7 @@ def begin(lines: Lines, search: SearchStack, me: int, depth: int) -> None:
 
 
 @kernel
-def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int) -> bool:
+def advance(lines: Lines, search: SearchStack, fours: Work, root_player: int, num_nodes: int) -> bool:
     """Continues the search for about `num_nodes` nodes. Is it complete?
 
     `best` and `line` of ply 0 hold the result. Before the search is complete, they hold the best of the moves
@@ -133,9 +170,10 @@ def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int)
         if phase == ENTER:
             if nodes >= limit:
                 break
-            nodes += 1
-            value = enter(lines, search, me, ply)
-            if value == UNKNOWN and search.depth[ply] == 1:
+            counters[NODES] = nodes + 1
+            value = enter(lines, search, fours, me, ply)
+            nodes = counters[NODES]
+            if value == UNKNOWN and search.depth[ply] + search.extended[ply] == 1:
                 nodes += try_last_moves(lines, search, me, ply)
                 value = search.best[ply]
                 remember(search, ply)
@@ -149,20 +187,22 @@ def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int)
                 continue
             # After the first move, first ask only whether a move is better; if so, by how much.
             is_first = search.tried[ply] == 1
-            play(lines, search, me, ply, move, search.beta[ply] if is_first else search.alpha[ply] + 1)
+            less = reduction(lines, search, ply, move)
+            play(lines, search, me, ply, move, search.beta[ply] if is_first else search.alpha[ply] + 1, less)
             ply += 1
             phase = ENTER
         else:
             if ply == 0:
                 break
-            was_asked = search.is_asked[ply]
+            was_asked, was_reduced = search.is_asked[ply], search.reduced[ply] > 0
             ply -= 1
             me = 3 - me
             move = whole(search.moves[ply, search.tried[ply] - 1])
             remove(lines, move)
             value = -value
-            if was_asked and value > search.alpha[ply]:
-                play(lines, search, me, ply, move, search.beta[ply])
+            if (was_asked or was_reduced) and value > search.alpha[ply]:
+                beta = search.alpha[ply] + 1 if was_reduced else search.beta[ply]
+                play(lines, search, me, ply, move, beta, whole(0))
                 ply += 1
                 phase = ENTER
                 continue
@@ -176,7 +216,7 @@ def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int)
 
 
 @kernel
-def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
+def enter(lines: Lines, search: SearchStack, fours: Work, me: int, ply: int) -> int:
     """The value of the position at this ply if it needs no search; else UNKNOWN, and its moves are listed."""
     search.line_length[ply] = 0
     if lines.left[0] == 0:
@@ -201,9 +241,30 @@ def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
                 or (bound == AT_MOST and value <= alpha)
             ):
                 return value
+    is_selective = search.is_selective[0]
+    static = evaluate_board(lines, me)
+    is_calm = is_selective and ply > 0 and search.beta[ply] - search.alpha[ply] == 1
+    if is_calm:
+        theirs = lines.tally[2 - me]
+        margin = search.options[6] * search.depth[ply]
+        is_calm = count(theirs, WINS) + count(theirs, WINS_IN_TWO) + count(theirs, FOUR_THREE) == 0
+        if is_calm and margin > 0 and search.depth[ply] <= 4 and static - margin >= search.beta[ply]:
+            return static
     # 2. its moves
     moves, order = search.moves[ply], search.order[ply]
     num_moves, least = list_moves(lines, me, moves)
+    search.extended[ply] = 0
+    search.may_reduce[ply] = False
+    if is_selective:
+        if least == 2 - MATE:  # a reply to a four costs no depth
+            search.extended[ply] = num_moves == 1 and ply > 0 and ply + search.depth[ply] < MAX_DEPTH - 1
+        else:
+            value = win_by_fours(lines, search, fours, me, ply)
+            if value != UNKNOWN:
+                return at_ply(value, ply)
+            if least == -MATE and (search.depth[ply] > 1 or ply == 0):
+                num_moves, least = stop_fours(lines, search, fours, me, ply, num_moves)
+    is_quiet = is_selective and least == -MATE
     for i in range(num_moves):
         move = whole(moves[i])
         shape = whole(lines.shapes[move])
@@ -213,6 +274,24 @@ def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
             order[i] += 1 << 20
         elif move == search.killers[ply, 0] or move == search.killers[ply, 1]:
             order[i] += KILLER
+    margin = search.options[7] * search.depth[ply]
+    if is_quiet and is_calm and margin > 0 and search.depth[ply] <= 2 and static + margin <= search.alpha[ply]:
+        least = static
+        useful = 0
+        for i in range(num_moves):
+            if lines.shapes[moves[i]] & NOTABLE:
+                moves[useful], order[useful] = moves[i], order[i]
+                useful += 1
+        num_moves = useful
+        if num_moves == 0:
+            return static
+    elif is_quiet and ply > 0:
+        least = UNPROVEN
+        width = search.options[0] if search.depth[ply] > 1 else search.options[1]
+        for first in range(min(width, num_moves)):
+            bring_forward(moves, order, first, num_moves)
+        num_moves = min(width, num_moves)
+    search.may_reduce[ply] = is_quiet
     search.num_moves[ply], search.tried[ply] = num_moves, 0
     search.best[ply], search.best_move[ply] = at_ply(least, ply), -1
     search.alpha[ply] = max(search.alpha[ply], search.best[ply])
@@ -222,18 +301,82 @@ def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
 
 
 @kernel
+def win_by_fours(lines: Lines, search: SearchStack, fours: Work, me: int, ply: int) -> int:
+    """The value of a win by continuous fours for the player to move; UNKNOWN if none is found."""
+    mine = lines.tally[me - 1]
+    if count(mine, ONE_FOUR) + count(mine, FOUR_THREE) == 0:
+        return UNKNOWN
+    begin_search(lines.state, me, whole(FOURS_DEPTH), fours)
+    status = advance_fours(fours, whole(search.options[3] if search.depth[ply] > 1 else search.options[4]))
+    search.counters[NODES] += fours.numbers[FOURS_TRIED]
+    if status != FOUND:
+        return UNKNOWN
+    length = fours.numbers[LENGTH]
+    for i in range(min(length, search.line.shape[1] - ply)):
+        search.line[ply, i] = fours.line[i]
+    search.line_length[ply] = min(length, search.line.shape[1] - ply)
+    return MATE - length
+
+
+@kernel
+def stop_fours(
+    lines: Lines, search: SearchStack, fours: Work, me: int, ply: int, num_moves: int
+) -> tuple[int, int]:
+    """(count, least value) of the moves that may stop a win by fours of the opponent, as list_moves.
+
+    If none is found, the moves stay as they are.
+    """
+    theirs = lines.tally[2 - me]
+    if count(theirs, ONE_FOUR) + count(theirs, FOUR_THREE) == 0:
+        return num_moves, -MATE
+    first_list = fours.numbers[LISTS] + 1
+    begin_search(lines.state, 3 - me, whole(FOURS_DEPTH), fours)
+    status = advance_fours(fours, search.options[3])
+    search.counters[NODES] += fours.numbers[FOURS_TRIED]
+    if status != FOUND:
+        return num_moves, -MATE
+    for point in range(lines.shapes.size):
+        search.playable[point] = lines.state[HEADER + point] == 0
+    length = fours.numbers[LENGTH]
+    mark_stops_of_line(me, length, first_list, search.playable, fours)
+    found = 0
+    for point in range(lines.shapes.size):
+        if fours.marks[point] == STOPS and search.playable[point]:
+            search.moves[ply, found] = point
+            found += 1
+    return found, length + 1 - MATE
+
+
+@kernel
+def reduction(lines: Lines, search: SearchStack, ply: int, move: int) -> int:
+    """By how many plies a move is searched less deep at first: late and quiet ones."""
+    tried, depth = search.tried[ply], search.depth[ply]
+    if not search.may_reduce[ply] or tried <= search.options[2] or depth < 3:
+        return 0
+    if lines.shapes[move] & NOTABLE:
+        return 0
+    return 2 if depth > 3 and tried > search.options[5] * search.options[2] else 1
+
+
+@inlined
+def bring_forward(moves: Moves, order: Ints, first: int, num_moves: int) -> None:
+    """Exchanges the most promising of the moves from `first` on with the first of them."""
+    top = first
+    for i in range(first + 1, num_moves):
+        if order[i] > order[top]:
+            top = i
+    moves[first], moves[top] = moves[top], moves[first]
+    order[first], order[top] = order[top], order[first]
+
+
+@kernel
 def next_move(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
     """The most promising move not tried yet; -1 if there is none."""
     moves, order = search.moves[ply], search.order[ply]
     while search.tried[ply] < search.num_moves[ply]:
         first = search.tried[ply]
         if first < SORTED:
-            top = first
-            for i in range(first + 1, search.num_moves[ply]):
-                if order[i] > order[top]:
-                    top = i
-            moves[first], moves[top] = moves[top], moves[first]
-            order[first], order[top] = order[top], order[first]
+            bring_forward(moves, order, first, search.num_moves[ply])
         search.tried[ply] = first + 1
         if is_legal(lines, me, whole(moves[first])):
             return whole(moves[first])
@@ -241,11 +384,12 @@ def next_move(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
 
 
 @kernel
-def play(lines: Lines, search: SearchStack, me: int, ply: int, move: int, beta: int) -> None:
-    """Plays a move and sets the window for the position after it: from alpha up to beta."""
+def play(lines: Lines, search: SearchStack, me: int, ply: int, move: int, beta: int, less: int) -> None:
+    """Plays a move and sets the window for the position after it: from alpha up to beta; `less` deep."""
     place(lines, move, me)
     search.keys[ply + 1] = search.keys[ply] ^ search.stone_keys[me, move] ^ search.stone_keys[0, 0]
-    search.depth[ply + 1] = search.depth[ply] - 1
+    search.depth[ply + 1] = search.depth[ply] - 1 + search.extended[ply] - less
+    search.reduced[ply + 1] = less
     search.is_asked[ply + 1] = beta < search.beta[ply]
     search.alpha[ply + 1], search.beta[ply + 1] = -beta, -search.alpha[ply]
 
