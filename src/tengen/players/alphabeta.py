@@ -16,9 +16,9 @@ from tengen.search.snapshot import Snapshot
 from tengen.search.tree import memory_of_machine
 from tengen.tactics import alphabeta
 from tengen.tactics.evaluation import evaluate_board, find_point, plies_to_end, squash
-from tengen.tactics.fours import TABLE_BITS, has_fours
+from tengen.tactics.fours import has_fours
 from tengen.tactics.lines import WINS, check_plays, new_lines, set_up
-from tengen.tactics.threats import new_work
+from tengen.tactics.quick_fours import new_quick_fours
 
 NODES_PER_SLICE = 5_000  # 11 ms on 20×20 with renju, less elsewhere
 MOST_NODES = 2**62
@@ -57,7 +57,7 @@ class AlphaBeta(Player):
         super().__init__(game, Limit(depth=depth or (DEPTH if seconds is None else None), seconds=seconds))
         is_selective = not plain and has_fours(game)
         self._fours = Fours(game) if vcf or is_selective else None
-        self.work = new_work(game, alphabeta.FOURS_DEPTH, TABLE_BITS)
+        self.quick_fours = new_quick_fours(game)
         self.lines = new_lines(game)
         entries = memory * 2**20 // BYTES_PER_ENTRY
         self.search = alphabeta.new_stack(game, entries.bit_length() - 1)
@@ -67,7 +67,6 @@ class AlphaBeta(Player):
     def new_game(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
         alphabeta.forget(self.search, self.random)
-        self.work.known[:] = 0
 
     @property
     def nodes(self) -> int:
@@ -85,7 +84,7 @@ class AlphaBetaThinking(Thinking):
     def __init__(self, player: AlphaBeta, position: Position, limit: Limit) -> None:
         lines, search, me = player.lines, player.search, position.to_move
         self._position, self._lines, self._search, self._me = position, lines, search, me
-        self._work = player.work
+        self._quick_fours = player.quick_fours
         self._can_stop_early = limit.is_timed
         self._max_nodes = limit.nodes or MOST_NODES
         set_up(lines, position.state.copy())
@@ -103,7 +102,9 @@ class AlphaBetaThinking(Thinking):
         ends = time.perf_counter() + seconds
         while not self._is_over:
             slice_nodes = min(NODES_PER_SLICE, self._max_nodes - self.nodes)
-            is_complete = alphabeta.advance(self._lines, self._search, self._work, self._me, slice_nodes)
+            is_complete = alphabeta.advance(
+                self._lines, self._search, self._quick_fours, self._me, slice_nodes
+            )
             self._read(is_complete)
             if is_complete:
                 self._next_depth()

@@ -29,10 +29,8 @@ from tengen.tactics.evaluation import (
     list_moves,
     settled,
 )
-from tengen.tactics.fours import STOPS, mark_stops_of_line
 from tengen.tactics.lines import (
     FOUR_THREE,
-    ONE_FOUR,
     WINS,
     WINS_IN_TWO,
     WORTH,
@@ -43,9 +41,8 @@ from tengen.tactics.lines import (
     remove,
     whole,
 )
-from tengen.tactics.threats import FOUND, LENGTH, LISTS, Work, begin_search
-from tengen.tactics.threats import NODES as FOURS_TRIED
-from tengen.tactics.threats import advance as advance_fours
+from tengen.tactics.quick_fours import LENGTH, QuickFours, find_fours, mark_defences
+from tengen.tactics.quick_fours import NODES as FOURS_TRIED
 
 MAX_DEPTH = 40
 KILLER = 4 * 40  # how much more promising a killer is
@@ -55,7 +52,6 @@ SORTED = 8  # moves that are tried in order; the rest in any order
 UNPROVEN = 1 - SURE  # the least value where not every move was tried: as good as lost, but not proven
 WIDTH = 20  # moves that are tried where nothing is threatened
 FULL_DEPTH_MOVES = 4  # so many are searched in full first; later quiet ones are reduced
-FOURS_DEPTH = 12  # fours in a row, at a node
 FOURS_NODES, LAST_FOURS_NODES = 60, 20  # fours tried per node and player; at the last ply
 NOTABLE = 0o44444444  # of a shape: some line would have an open three or better, of either player
 
@@ -87,7 +83,6 @@ class SearchStack(NamedTuple):
     extended: Longs  # [P], by how many plies the moves of this ply are searched deeper
     reduced: Longs  # [P], by how many plies this one is searched less deep, on trial
     may_reduce: npt.NDArray[np.bool_]  # [P]
-    playable: npt.NDArray[np.bool_]  # [A], the empty points, while fours are stopped
     best: Longs  # [P]
     best_move: Longs  # [P], -1 while no move is better than the least value (list_moves)
     line: Moves  # [P, P], the moves expected from this ply on
@@ -121,7 +116,6 @@ def new_stack(game: Game, log_table_size: int) -> SearchStack:
         extended=np.zeros(plies, np.int64),
         reduced=np.zeros(plies, np.int64),
         may_reduce=np.zeros(plies, np.bool_),
-        playable=np.zeros(actions, np.bool_),
         best=np.zeros(plies, np.int64),
         best_move=np.zeros(plies, np.int64),
         line=np.zeros((plies, plies), np.int16),
@@ -156,7 +150,7 @@ def begin(lines: Lines, search: SearchStack, me: int, depth: int) -> None:
 
 
 @kernel
-def advance(lines: Lines, search: SearchStack, fours: Work, root_player: int, num_nodes: int) -> bool:
+def advance(lines: Lines, search: SearchStack, fours: QuickFours, root_player: int, num_nodes: int) -> bool:
     """Continues the search for about `num_nodes` nodes. Is it complete?
 
     `best` and `line` of ply 0 hold the result. Before the search is complete, they hold the best of the moves
@@ -216,7 +210,7 @@ def advance(lines: Lines, search: SearchStack, fours: Work, root_player: int, nu
 
 
 @kernel
-def enter(lines: Lines, search: SearchStack, fours: Work, me: int, ply: int) -> int:
+def enter(lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: int) -> int:
     """The value of the position at this ply if it needs no search; else UNKNOWN, and its moves are listed."""
     search.line_length[ply] = 0
     if lines.left[0] == 0:
@@ -275,7 +269,13 @@ def enter(lines: Lines, search: SearchStack, fours: Work, me: int, ply: int) -> 
         elif move == search.killers[ply, 0] or move == search.killers[ply, 1]:
             order[i] += KILLER
     margin = search.options[7] * search.depth[ply]
-    if is_quiet and is_calm and margin > 0 and search.depth[ply] <= 2 and static + margin <= search.alpha[ply]:
+    if (
+        is_quiet
+        and is_calm
+        and margin > 0
+        and search.depth[ply] <= 2
+        and static + margin <= search.alpha[ply]
+    ):
         least = static
         useful = 0
         for i in range(num_moves):
@@ -301,50 +301,37 @@ def enter(lines: Lines, search: SearchStack, fours: Work, me: int, ply: int) -> 
 
 
 @kernel
-def win_by_fours(lines: Lines, search: SearchStack, fours: Work, me: int, ply: int) -> int:
+def win_by_fours(lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: int) -> int:
     """The value of a win by continuous fours for the player to move; UNKNOWN if none is found."""
-    mine = lines.tally[me - 1]
-    if count(mine, ONE_FOUR) + count(mine, FOUR_THREE) == 0:
-        return UNKNOWN
-    begin_search(lines.state, me, whole(FOURS_DEPTH), fours)
-    status = advance_fours(fours, whole(search.options[3] if search.depth[ply] > 1 else search.options[4]))
+    plies = find_fours(lines, fours, me, search.options[3] if search.depth[ply] > 1 else search.options[4])
     search.counters[NODES] += fours.numbers[FOURS_TRIED]
-    if status != FOUND:
+    if plies == 0:
         return UNKNOWN
-    length = fours.numbers[LENGTH]
-    for i in range(min(length, search.line.shape[1] - ply)):
+    length = min(fours.numbers[LENGTH], search.line.shape[1] - ply)
+    for i in range(length):
         search.line[ply, i] = fours.line[i]
-    search.line_length[ply] = min(length, search.line.shape[1] - ply)
-    return MATE - length
+    search.line_length[ply] = length
+    return MATE - plies
 
 
 @kernel
 def stop_fours(
-    lines: Lines, search: SearchStack, fours: Work, me: int, ply: int, num_moves: int
+    lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: int, num_moves: int
 ) -> tuple[int, int]:
     """(count, least value) of the moves that may stop a win by fours of the opponent, as list_moves.
 
     If none is found, the moves stay as they are.
     """
-    theirs = lines.tally[2 - me]
-    if count(theirs, ONE_FOUR) + count(theirs, FOUR_THREE) == 0:
-        return num_moves, -MATE
-    first_list = fours.numbers[LISTS] + 1
-    begin_search(lines.state, 3 - me, whole(FOURS_DEPTH), fours)
-    status = advance_fours(fours, search.options[3])
+    plies = find_fours(lines, fours, 3 - me, search.options[3])
     search.counters[NODES] += fours.numbers[FOURS_TRIED]
-    if status != FOUND:
+    if plies == 0 or not mark_defences(lines, fours, me):
         return num_moves, -MATE
-    for point in range(lines.shapes.size):
-        search.playable[point] = lines.state[HEADER + point] == 0
-    length = fours.numbers[LENGTH]
-    mark_stops_of_line(me, length, first_list, search.playable, fours)
     found = 0
     for point in range(lines.shapes.size):
-        if fours.marks[point] == STOPS and search.playable[point]:
+        if fours.marks[point]:
             search.moves[ply, found] = point
             found += 1
-    return found, length + 1 - MATE
+    return found, plies + 1 - MATE
 
 
 @kernel
