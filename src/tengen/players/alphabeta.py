@@ -29,7 +29,7 @@ DEPTH = 6  # plies, for moves without a limit
 class AlphaBeta(Player):
     """Iterative deepening; remembers positions during a game."""
 
-    summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, vcf, memory=16)"
+    summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, plain, vcf, memory)"
     obeys = ("nodes", "depth")
 
     def __init__(
@@ -41,7 +41,8 @@ class AlphaBeta(Player):
         vcf: bool = False,
         plain: bool = False,
     ) -> None:
-        """memory: MiB of the table of positions. vcf: look for a win by continuous fours first."""
+        """memory: MiB of the table of positions. plain: no selective search (tactics/alphabeta.py), and vcf:
+        look for a win by continuous fours first; a selective search always does."""
         check_plays("alphabeta", game)
         if depth is not None and not 1 <= depth <= alphabeta.MAX_DEPTH:
             raise UserError(f"player 'alphabeta': depth is 1-{alphabeta.MAX_DEPTH}, got {depth}")
@@ -84,7 +85,7 @@ class AlphaBetaThinking(Thinking):
     def __init__(self, player: AlphaBeta, position: Position, limit: Limit) -> None:
         lines, search, me = player.lines, player.search, position.to_move
         self._position, self._lines, self._search, self._me = position, lines, search, me
-        self._quick_fours = player.quick_fours
+        self._fours = player.quick_fours
         self._can_stop_early = limit.is_timed
         self._max_nodes = limit.nodes or MOST_NODES
         set_up(lines, position.state.copy())
@@ -102,9 +103,7 @@ class AlphaBetaThinking(Thinking):
         ends = time.perf_counter() + seconds
         while not self._is_over:
             slice_nodes = min(NODES_PER_SLICE, self._max_nodes - self.nodes)
-            is_complete = alphabeta.advance(
-                self._lines, self._search, self._quick_fours, self._me, slice_nodes
-            )
+            is_complete = alphabeta.advance(self._lines, self._search, self._fours, self._me, slice_nodes)
             self._read(is_complete)
             if is_complete:
                 self._next_depth()
@@ -122,7 +121,10 @@ class AlphaBetaThinking(Thinking):
         if line or (is_complete and num_moves > 0):
             action = line[0] if line else self._action
             note = f"depth {self._depth}, {self.nodes:,} nodes"
-            self._choice = Choice(action, squash(value), line or (action,), note, plies_to_end(value))
+            # A loss is proven when every move was tried; a selective search does not try the distant ones.
+            is_proven = value > 0 or (is_complete and not search.is_quiet[0])
+            distance = plies_to_end(value) if is_proven else None
+            self._choice = Choice(action, squash(value), line or (action,), note, distance)
 
     def _next_depth(self) -> None:
         is_proven = plies_to_end(int(self._search.best[0])) is not None

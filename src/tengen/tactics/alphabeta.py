@@ -2,8 +2,19 @@
 
 Knuth & Moore 1975; principal variation search, Marsland & Campbell 1982; table keys, Zobrist 1970.
 
-No move is pruned by guessing: every empty point within two of a stone is tried at every ply, except where
-the opponent's threat leaves fewer moves that do not lose at once. The value is that of a plain search.
+In the plain search no move is pruned by guessing: every empty point within two of a stone is tried at every
+ply, except where the opponent's threat leaves fewer moves that do not lose at once.
+
+The selective search is two plies deeper in the same time. It does more and less:
+
+    fours        a win by continuous fours is found at every node; if the opponent would have one, only the
+                 moves that may stop it are tried; the reply to a four costs no depth
+    width        where nothing is threatened, only the most promising moves are tried
+    reductions   late quiet moves are searched less deep first, in full if they turn out well
+    margins      near the leaves, a position far above or below the window is not searched
+
+What it proves stays proven. A win is a win whatever else was left out; a loss counts as proven only where
+every move was tried or is known to lose, elsewhere its value is UNPROVEN.
 
 The stack is explicit, one row of each array per ply, so that a search can stop after a number of nodes and
 continue later. The moves of the last ply are not played: `peek` says what each move would change.
@@ -23,6 +34,7 @@ from tengen.tactics.evaluation import (
     UNKNOWN,
     Moves,
     at_ply,
+    estimate,
     evaluate,
     evaluate_board,
     is_legal,
@@ -48,12 +60,14 @@ MAX_DEPTH = 40
 KILLER = 4 * 40  # how much more promising a killer is
 SORTED = 8  # moves that are tried in order; the rest in any order
 
-# The selective search
-UNPROVEN = 1 - SURE  # the least value where not every move was tried: as good as lost, but not proven
-WIDTH = 20  # moves that are tried where nothing is threatened
-FULL_DEPTH_MOVES = 4  # so many are searched in full first; later quiet ones are reduced
+# The selective search. Chosen by matches, see LOG.md.
+UNPROVEN = 1 - SURE  # the least value where not every move is tried: as good as lost, but not proven
+WIDTH, LAST_WIDTH = 12, 6  # moves that are tried where nothing is threatened; at the last ply
+FULL_DEPTH_MOVES = 4  # so many are searched to the full depth; later ones first 1 or 2 plies less deep
 FOURS_NODES, LAST_FOURS_NODES = 60, 20  # fours tried per node and player; at the last ply
-NOTABLE = 0o44444444  # of a shape: some line would have an open three or better, of either player
+CALM_DEPTH = 4  # plies before the leaves where the evaluation may decide
+TOO_GOOD, TOO_BAD = 35, 40  # per ply left: a position that much above beta or below alpha will stay so
+NOTABLE_SHAPE = 0o44444444  # the bits of a shape with an open three or better, of either player
 
 # counters
 PLY, PHASE, VALUE, NODES = range(4)
@@ -79,10 +93,9 @@ class SearchStack(NamedTuple):
     beta: Longs  # [P]
     is_asked: npt.NDArray[np.bool_]  # [P], null window: is it better than alpha?
     is_selective: npt.NDArray[np.bool_]  # [1], False: the plain search
-    options: Longs  # [8]
     extended: Longs  # [P], by how many plies the moves of this ply are searched deeper
     reduced: Longs  # [P], by how many plies this one is searched less deep, on trial
-    may_reduce: npt.NDArray[np.bool_]  # [P]
+    is_quiet: npt.NDArray[np.bool_]  # [P], selective, and nothing is threatened: not all moves are tried
     best: Longs  # [P]
     best_move: Longs  # [P], -1 while no move is better than the least value (list_moves)
     line: Moves  # [P, P], the moves expected from this ply on
@@ -112,10 +125,9 @@ def new_stack(game: Game, log_table_size: int) -> SearchStack:
         beta=np.zeros(plies, np.int64),
         is_asked=np.zeros(plies, np.bool_),
         is_selective=np.ones(1, np.bool_),
-        options=np.array([WIDTH, WIDTH, FULL_DEPTH_MOVES, FOURS_NODES, LAST_FOURS_NODES, 3, 0, 0]),
         extended=np.zeros(plies, np.int64),
         reduced=np.zeros(plies, np.int64),
-        may_reduce=np.zeros(plies, np.bool_),
+        is_quiet=np.zeros(plies, np.bool_),
         best=np.zeros(plies, np.int64),
         best_move=np.zeros(plies, np.int64),
         line=np.zeros((plies, plies), np.int16),
@@ -235,30 +247,23 @@ def enter(lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: in
                 or (bound == AT_MOST and value <= alpha)
             ):
                 return value
-    is_selective = search.is_selective[0]
-    static = evaluate_board(lines, me)
-    is_calm = is_selective and ply > 0 and search.beta[ply] - search.alpha[ply] == 1
-    if is_calm:
-        theirs = lines.tally[2 - me]
-        margin = search.options[6] * search.depth[ply]
-        is_calm = count(theirs, WINS) + count(theirs, WINS_IN_TWO) + count(theirs, FOUR_THREE) == 0
-        if is_calm and margin > 0 and search.depth[ply] <= 4 and static - margin >= search.beta[ply]:
+    if is_calm(lines, search, me, ply):
+        static = estimate(me, lines.worth[0], lines.tally[me - 1], lines.tally[2 - me])
+        if static - TOO_GOOD * search.depth[ply] >= search.beta[ply]:
             return static
     # 2. its moves
     moves, order = search.moves[ply], search.order[ply]
     num_moves, least = list_moves(lines, me, moves)
     search.extended[ply] = 0
-    search.may_reduce[ply] = False
-    if is_selective:
+    if search.is_selective[0]:
         if least == 2 - MATE:  # a reply to a four costs no depth
             search.extended[ply] = num_moves == 1 and ply > 0 and ply + search.depth[ply] < MAX_DEPTH - 1
-        else:
+        elif ply > 0:
             value = win_by_fours(lines, search, fours, me, ply)
             if value != UNKNOWN:
                 return at_ply(value, ply)
-            if least == -MATE and (search.depth[ply] > 1 or ply == 0):
-                num_moves, least = stop_fours(lines, search, fours, me, ply, num_moves)
-    is_quiet = is_selective and least == -MATE
+        if least == -MATE and (search.depth[ply] > 1 or ply == 0):
+            num_moves, least = stop_fours(lines, search, fours, me, ply, num_moves)
     for i in range(num_moves):
         move = whole(moves[i])
         shape = whole(lines.shapes[move])
@@ -268,42 +273,56 @@ def enter(lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: in
             order[i] += 1 << 20
         elif move == search.killers[ply, 0] or move == search.killers[ply, 1]:
             order[i] += KILLER
-    margin = search.options[7] * search.depth[ply]
-    if (
-        is_quiet
-        and is_calm
-        and margin > 0
-        and search.depth[ply] <= 2
-        and static + margin <= search.alpha[ply]
-    ):
-        least = static
-        useful = 0
-        for i in range(num_moves):
-            if lines.shapes[moves[i]] & NOTABLE:
-                moves[useful], order[useful] = moves[i], order[i]
-                useful += 1
-        num_moves = useful
-        if num_moves == 0:
-            return static
-    elif is_quiet and ply > 0:
-        least = UNPROVEN
-        width = search.options[0] if search.depth[ply] > 1 else search.options[1]
-        for first in range(min(width, num_moves)):
-            bring_forward(moves, order, first, num_moves)
-        num_moves = min(width, num_moves)
-    search.may_reduce[ply] = is_quiet
+    search.is_quiet[ply] = search.is_selective[0] and least == -MATE
+    if search.is_quiet[ply] and ply > 0:
+        num_moves, least = select_moves(lines, search, me, ply, num_moves)
     search.num_moves[ply], search.tried[ply] = num_moves, 0
     search.best[ply], search.best_move[ply] = at_ply(least, ply), -1
     search.alpha[ply] = max(search.alpha[ply], search.best[ply])
     if search.alpha[ply] >= search.beta[ply]:
         return whole(search.best[ply])
-    return UNKNOWN if num_moves > 0 else 0
+    if num_moves > 0:
+        return UNKNOWN
+    return least if search.is_quiet[ply] else 0
+
+
+@kernel
+def is_calm(lines: Lines, search: SearchStack, me: int, ply: int) -> bool:
+    """May a selective search trust the evaluation? Near the leaves, if the opponent threatens little."""
+    if not search.is_selective[0] or ply == 0 or search.depth[ply] > CALM_DEPTH:
+        return False
+    theirs = lines.tally[2 - me]
+    threats = count(theirs, WINS) + count(theirs, WINS_IN_TWO) + count(theirs, FOUR_THREE)
+    return bool(threats == 0 and search.beta[ply] - search.alpha[ply] == 1)
+
+
+@kernel
+def select_moves(lines: Lines, search: SearchStack, me: int, ply: int, num_moves: int) -> tuple[int, int]:
+    """(count, least value) of the moves that a selective search tries where nothing is threatened.
+
+    The most promising ones; just before the leaves, if the position is bad, only those that make or stop an
+    open three or better.
+    """
+    moves, order, depth = search.moves[ply], search.order[ply], search.depth[ply]
+    if depth <= 2 and is_calm(lines, search, me, ply):
+        static = estimate(me, lines.worth[0], lines.tally[me - 1], lines.tally[2 - me])
+        if static + TOO_BAD * depth <= search.alpha[ply]:
+            useful = 0
+            for i in range(num_moves):
+                if lines.shapes[moves[i]] & NOTABLE_SHAPE:
+                    moves[useful], order[useful] = moves[i], order[i]
+                    useful += 1
+            return useful, static
+    width = min(num_moves, WIDTH if depth > 1 else LAST_WIDTH)
+    for first in range(width):
+        bring_forward(moves, order, first, num_moves)
+    return width, UNPROVEN
 
 
 @kernel
 def win_by_fours(lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: int) -> int:
     """The value of a win by continuous fours for the player to move; UNKNOWN if none is found."""
-    plies = find_fours(lines, fours, me, search.options[3] if search.depth[ply] > 1 else search.options[4])
+    plies = find_fours(lines, fours, me, whole(FOURS_NODES if search.depth[ply] > 1 else LAST_FOURS_NODES))
     search.counters[NODES] += fours.numbers[FOURS_TRIED]
     if plies == 0:
         return UNKNOWN
@@ -322,7 +341,7 @@ def stop_fours(
 
     If none is found, the moves stay as they are.
     """
-    plies = find_fours(lines, fours, 3 - me, search.options[3])
+    plies = find_fours(lines, fours, 3 - me, whole(FOURS_NODES))
     search.counters[NODES] += fours.numbers[FOURS_TRIED]
     if plies == 0 or not mark_defences(lines, fours, me):
         return num_moves, -MATE
@@ -338,11 +357,11 @@ def stop_fours(
 def reduction(lines: Lines, search: SearchStack, ply: int, move: int) -> int:
     """By how many plies a move is searched less deep at first: late and quiet ones."""
     tried, depth = search.tried[ply], search.depth[ply]
-    if not search.may_reduce[ply] or tried <= search.options[2] or depth < 3:
+    if not search.is_quiet[ply] or tried <= FULL_DEPTH_MOVES or depth < 3:
         return 0
-    if lines.shapes[move] & NOTABLE:
+    if lines.shapes[move] & NOTABLE_SHAPE:
         return 0
-    return 2 if depth > 3 and tried > search.options[5] * search.options[2] else 1
+    return 2 if depth > 3 and tried > 3 * FULL_DEPTH_MOVES else 1
 
 
 @inlined

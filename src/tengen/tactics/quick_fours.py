@@ -125,7 +125,7 @@ def find_fours(lines: Lines, fours: QuickFours, me: int, num_nodes: int) -> int:
 
 @kernel
 def list_fours(lines: Lines, fours: QuickFours, me: int, depth: int) -> None:
-    """Lists the fours of a player, those that make a three too first; if a five must be stopped, only that."""
+    """Lists the fours of a player, one that makes a three too first; if a five must be stopped, that."""
     moves, found = fours.moves[depth], 0
     fours.tried[depth] = 0
     if count(lines.tally[2 - me], WINS) > 0:
@@ -137,7 +137,7 @@ def list_fours(lines: Lines, fours: QuickFours, me: int, depth: int) -> None:
         for point in range(lines.shapes.size):
             if lines.state[HEADER + point] == 0 and found < MOST_MOVES:
                 its_rank = rank(lines, lines.shapes[point], me)
-                if its_rank == ONE_FOUR or its_rank == FOUR_THREE:
+                if its_rank in (ONE_FOUR, FOUR_THREE):
                     moves[found] = point
                     if its_rank == FOUR_THREE:
                         moves[0], moves[found] = moves[found], moves[0]
