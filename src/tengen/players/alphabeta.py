@@ -6,6 +6,7 @@ import numpy as np
 
 from tengen.errors import UserError
 from tengen.games.game import Game
+from tengen.games.mnk import CARO
 from tengen.games.position import Position
 from tengen.players.decision import snapshot_of
 from tengen.players.fours import Fours
@@ -15,13 +16,14 @@ from tengen.players.player import Choice, Player, Thinking
 from tengen.search.snapshot import Snapshot
 from tengen.search.tree import memory_of_machine
 from tengen.tactics import alphabeta
-from tengen.tactics.evaluation import evaluate_board, find_point, plies_to_end, squash
+from tengen.tactics.evaluation import UNKNOWN, evaluate_board, find_point, plies_to_end, settled, squash
 from tengen.tactics.fours import has_fours
 from tengen.tactics.lines import WINS, check_plays, new_lines, set_up
-from tengen.tactics.quick_fours import new_quick_fours
+from tengen.tactics.quick_fours import LENGTH, find_fours, new_quick_fours
 
 NODES_PER_SLICE = 5_000  # 11 ms on 20×20 with renju, less elsewhere
 MOST_NODES = 2**62
+MOST_FOURS = 4_000  # before the search: 4 ms
 BYTES_PER_ENTRY = 16
 DEPTH = 6  # plies, for moves without a limit
 
@@ -57,7 +59,9 @@ class AlphaBeta(Player):
             )
         super().__init__(game, Limit(depth=depth or (DEPTH if seconds is None else None), seconds=seconds))
         is_selective = not plain and has_fours(game)
-        self._fours = Fours(game) if vcf or is_selective else None
+        # The selective search sees fours itself, except in caro; threats.py takes seconds to compile.
+        is_caro = game.header[3] >= CARO
+        self._fours = Fours(game) if vcf or (is_selective and is_caro) else None
         self.quick_fours = new_quick_fours(game)
         self.lines = new_lines(game)
         entries = memory * 2**20 // BYTES_PER_ENTRY
@@ -96,8 +100,20 @@ class AlphaBetaThinking(Thinking):
         self._last = min(limit.depth or alphabeta.MAX_DEPTH, alphabeta.MAX_DEPTH, int(lines.left[0]))
         self._depth = 1
         self._is_over = find_point(lines, me, WINS) >= 0
+        if search.is_selective[0] and not self._is_over:
+            self._look_for_fours(player)
         if not self._is_over:
             alphabeta.begin(lines, search, me, self._depth)
+
+    def _look_for_fours(self, player: AlphaBeta) -> None:
+        lines, me, fours = self._lines, self._me, player.quick_fours
+        if settled(lines, me, lines.tally[me - 1], lines.tally[2 - me]) != UNKNOWN:
+            return
+        plies = int(find_fours(lines, fours, me, MOST_FOURS))
+        if plies > 0:
+            line = tuple(int(move) for move in fours.line[: fours.numbers[LENGTH]])
+            self._choice = Choice(line[0], 1.0, line, f"wins by fours, {plies} plies", plies)
+            self._is_over = True
 
     def run(self, seconds: float) -> bool:
         ends = time.perf_counter() + seconds

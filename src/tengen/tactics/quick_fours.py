@@ -72,7 +72,7 @@ def find_fours(lines: Lines, fours: QuickFours, me: int, num_nodes: int) -> int:
     mine = lines.tally[me - 1]
     if lines.state[3] >= CARO or num_nodes == 0 or count(mine, ONE_FOUR) + count(mine, FOUR_THREE) == 0:
         return 0
-    line, depth, nodes, plies = fours.line, 0, 0, 0
+    line, depth, nodes, plies = fours.line, whole(0), 0, 0
     list_fours(lines, fours, me, depth)
     while plies == 0:
         # 1. the next four; if there is none, take back the four above and its reply
