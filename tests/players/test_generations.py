@@ -151,7 +151,7 @@ def test_pruning_changes_no_value(game: str) -> None:
     for seed, num_stones in enumerate(sizes):
         position = random_position(game, seed, num_stones)
         for depth in (1, 2, 3) if seed % 4 == 0 else (1, 2):
-            pruned, plain = AlphaBeta(rules, depth=depth), Minimax(rules, depth=depth)
+            pruned, plain = AlphaBeta(rules, depth=depth, plain=True), Minimax(rules, depth=depth)
             found = pruned.choose(position)
             assert found.value == plain.choose(position).value
             assert found.action == found.line[0]
@@ -262,7 +262,7 @@ def test_deeper_is_searched_one_ply_at_a_time() -> None:
     position = random_position("gomoku15", 3, 14)
     nodes = []
     for depth in range(1, 6):
-        player = AlphaBeta(position.game, depth=depth)
+        player = AlphaBeta(position.game, depth=depth, plain=True)
         choice = player.choose(position)
         nodes.append(player.nodes)
         assert choice.note == f"depth {depth}, {player.nodes:,} nodes" and len(choice.line) <= depth

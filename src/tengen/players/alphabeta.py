@@ -6,6 +6,7 @@ import numpy as np
 
 from tengen.errors import UserError
 from tengen.games.game import Game
+from tengen.games.mnk import CARO
 from tengen.games.position import Position
 from tengen.players.decision import snapshot_of
 from tengen.players.fours import Fours
@@ -15,11 +16,14 @@ from tengen.players.player import Choice, Player, Thinking
 from tengen.search.snapshot import Snapshot
 from tengen.search.tree import memory_of_machine
 from tengen.tactics import alphabeta
-from tengen.tactics.evaluation import evaluate_board, find_point, plies_to_end, squash
+from tengen.tactics.evaluation import UNKNOWN, evaluate_board, find_point, plies_to_end, settled, squash
+from tengen.tactics.fours import has_fours
 from tengen.tactics.lines import WINS, check_plays, new_lines, set_up
+from tengen.tactics.quick_fours import LENGTH, find_fours, new_quick_fours
 
 NODES_PER_SLICE = 5_000  # 11 ms on 20×20 with renju, less elsewhere
 MOST_NODES = 2**62
+MOST_FOURS = 4_000  # before the search: 4 ms
 BYTES_PER_ENTRY = 16
 DEPTH = 6  # plies, for moves without a limit
 
@@ -27,7 +31,7 @@ DEPTH = 6  # plies, for moves without a limit
 class AlphaBeta(Player):
     """Iterative deepening; remembers positions during a game."""
 
-    summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, vcf, memory=16)"
+    summary = "alpha-beta search on patterns, five-in-a-row games (depth=6 or seconds=1, plain, vcf, memory)"
     obeys = ("nodes", "depth")
 
     def __init__(
@@ -37,8 +41,10 @@ class AlphaBeta(Player):
         seconds: float | None = None,
         memory: int = 16,
         vcf: bool = False,
+        plain: bool = False,
     ) -> None:
-        """memory: MiB of the table of positions. vcf: look for a win by continuous fours first."""
+        """memory: MiB of the table of positions. plain: no selective search (tactics/alphabeta.py), and vcf:
+        look for a win by continuous fours first; a selective search always does."""
         check_plays("alphabeta", game)
         if depth is not None and not 1 <= depth <= alphabeta.MAX_DEPTH:
             raise UserError(f"player 'alphabeta': depth is 1-{alphabeta.MAX_DEPTH}, got {depth}")
@@ -52,10 +58,15 @@ class AlphaBeta(Player):
                 f"player 'alphabeta': memory is at most {most:,} MiB, half of this machine, got {memory:,}"
             )
         super().__init__(game, Limit(depth=depth or (DEPTH if seconds is None else None), seconds=seconds))
-        self._fours = Fours(game) if vcf else None
+        is_selective = not plain and has_fours(game)
+        # The selective search sees fours itself, except in caro; threats.py takes seconds to compile.
+        is_caro = game.header[3] >= CARO
+        self._fours = Fours(game) if vcf or (is_selective and is_caro) else None
+        self.quick_fours = new_quick_fours(game)
         self.lines = new_lines(game)
         entries = memory * 2**20 // BYTES_PER_ENTRY
         self.search = alphabeta.new_stack(game, entries.bit_length() - 1)
+        self.search.is_selective[0] = is_selective
         self.new_game(0)
 
     def new_game(self, seed: int) -> None:
@@ -78,6 +89,7 @@ class AlphaBetaThinking(Thinking):
     def __init__(self, player: AlphaBeta, position: Position, limit: Limit) -> None:
         lines, search, me = player.lines, player.search, position.to_move
         self._position, self._lines, self._search, self._me = position, lines, search, me
+        self._fours = player.quick_fours
         self._can_stop_early = limit.is_timed
         self._max_nodes = limit.nodes or MOST_NODES
         set_up(lines, position.state.copy())
@@ -88,14 +100,26 @@ class AlphaBetaThinking(Thinking):
         self._last = min(limit.depth or alphabeta.MAX_DEPTH, alphabeta.MAX_DEPTH, int(lines.left[0]))
         self._depth = 1
         self._is_over = find_point(lines, me, WINS) >= 0
+        if search.is_selective[0] and not self._is_over:
+            self._look_for_fours(player)
         if not self._is_over:
             alphabeta.begin(lines, search, me, self._depth)
+
+    def _look_for_fours(self, player: AlphaBeta) -> None:
+        lines, me, fours = self._lines, self._me, player.quick_fours
+        if settled(lines, me, lines.tally[me - 1], lines.tally[2 - me]) != UNKNOWN:
+            return
+        plies = int(find_fours(lines, fours, me, MOST_FOURS))
+        if plies > 0:
+            line = tuple(int(move) for move in fours.line[: fours.numbers[LENGTH]])
+            self._choice = Choice(line[0], 1.0, line, f"wins by fours, {plies} plies", plies)
+            self._is_over = True
 
     def run(self, seconds: float) -> bool:
         ends = time.perf_counter() + seconds
         while not self._is_over:
             slice_nodes = min(NODES_PER_SLICE, self._max_nodes - self.nodes)
-            is_complete = alphabeta.advance(self._lines, self._search, self._me, slice_nodes)
+            is_complete = alphabeta.advance(self._lines, self._search, self._fours, self._me, slice_nodes)
             self._read(is_complete)
             if is_complete:
                 self._next_depth()
@@ -113,12 +137,14 @@ class AlphaBetaThinking(Thinking):
         if line or (is_complete and num_moves > 0):
             action = line[0] if line else self._action
             note = f"depth {self._depth}, {self.nodes:,} nodes"
+            # A loss is proven when every move was tried; a selective search does not try the distant ones.
+            is_proven = value > 0 or (is_complete and not search.is_quiet[0])
             self._choice = Choice(
                 action,
                 squash(value),
                 line or (action,),
                 note,
-                plies_to_end(value),
+                plies_to_end(value) if is_proven else None,
                 nodes=self.nodes,
                 depth=self._depth,
             )

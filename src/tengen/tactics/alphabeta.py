@@ -2,8 +2,19 @@
 
 Knuth & Moore 1975; principal variation search, Marsland & Campbell 1982; table keys, Zobrist 1970.
 
-No move is pruned by guessing: every empty point within two of a stone is tried at every ply, except where
-the opponent's threat leaves fewer moves that do not lose at once. The value is that of a plain search.
+In the plain search no move is pruned by guessing: every empty point within two of a stone is tried at every
+ply, except where the opponent's threat leaves fewer moves that do not lose at once.
+
+The selective search is two plies deeper in the same time. It does more and less:
+
+    fours        a win by continuous fours is found at every node; if the opponent would have one, only the
+                 moves that may stop it are tried; the reply to a four costs no depth
+    width        where nothing is threatened, only the most promising moves are tried
+    reductions   late quiet moves are searched less deep first, in full if they turn out well
+    margins      near the leaves, a position far above or below the window is not searched
+
+What it proves stays proven. A win is a win whatever else was left out; a loss counts as proven only where
+every move was tried or is known to lose, elsewhere its value is UNPROVEN.
 
 The stack is explicit, one row of each array per ply, so that a search can stop after a number of nodes and
 continue later. The moves of the last ply are not played: `peek` says what each move would change.
@@ -16,23 +27,47 @@ import numpy.typing as npt
 
 from tengen.games.game import Game
 from tengen.games.mnk import HEADER, RENJU
-from tengen.search.tree import kernel
+from tengen.search.tree import inlined, kernel
 from tengen.tactics.evaluation import (
     MATE,
+    SURE,
     UNKNOWN,
     Moves,
     at_ply,
+    estimate,
     evaluate,
     evaluate_board,
     is_legal,
     list_moves,
     settled,
 )
-from tengen.tactics.lines import WORTH, Lines, peek, place, remove, whole
+from tengen.tactics.lines import (
+    FOUR_THREE,
+    WINS,
+    WINS_IN_TWO,
+    WORTH,
+    Lines,
+    count,
+    peek,
+    place,
+    remove,
+    whole,
+)
+from tengen.tactics.quick_fours import LENGTH, QuickFours, find_fours, mark_defences
+from tengen.tactics.quick_fours import NODES as FOURS_TRIED
 
 MAX_DEPTH = 40
 KILLER = 4 * 40  # how much more promising a killer is
 SORTED = 8  # moves that are tried in order; the rest in any order
+
+# The selective search. Chosen by matches, see LOG.md.
+UNPROVEN = 1 - SURE  # the least value where not every move is tried: as good as lost, but not proven
+WIDTH, LAST_WIDTH = 12, 6  # moves that are tried where nothing is threatened; at the last ply
+FULL_DEPTH_MOVES = 4  # so many are searched to the full depth; later ones first 1 or 2 plies less deep
+FOURS_NODES, LAST_FOURS_NODES = 60, 20  # fours tried per node and player; at the last ply
+CALM_DEPTH = 4  # plies before the leaves where the evaluation may decide
+TOO_GOOD, TOO_BAD = 35, 40  # per ply left: a position that much above beta or below alpha will stay so
+NOTABLE_SHAPE = 0o44444444  # the bits of a shape with an open three or better, of either player
 
 # counters
 PLY, PHASE, VALUE, NODES = range(4)
@@ -57,6 +92,10 @@ class SearchStack(NamedTuple):
     alpha: Longs  # [P]
     beta: Longs  # [P]
     is_asked: npt.NDArray[np.bool_]  # [P], null window: is it better than alpha?
+    is_selective: npt.NDArray[np.bool_]  # [1], False: the plain search
+    extended: Longs  # [P], by how many plies the moves of this ply are searched deeper
+    reduced: Longs  # [P], by how many plies this one is searched less deep, on trial
+    is_quiet: npt.NDArray[np.bool_]  # [P], selective, and nothing is threatened: not all moves are tried
     best: Longs  # [P]
     best_move: Longs  # [P], -1 while no move is better than the least value (list_moves)
     line: Moves  # [P, P], the moves expected from this ply on
@@ -85,6 +124,10 @@ def new_stack(game: Game, log_table_size: int) -> SearchStack:
         alpha=np.zeros(plies, np.int64),
         beta=np.zeros(plies, np.int64),
         is_asked=np.zeros(plies, np.bool_),
+        is_selective=np.ones(1, np.bool_),
+        extended=np.zeros(plies, np.int64),
+        reduced=np.zeros(plies, np.int64),
+        is_quiet=np.zeros(plies, np.bool_),
         best=np.zeros(plies, np.int64),
         best_move=np.zeros(plies, np.int64),
         line=np.zeros((plies, plies), np.int16),
@@ -119,7 +162,7 @@ def begin(lines: Lines, search: SearchStack, me: int, depth: int) -> None:
 
 
 @kernel
-def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int) -> bool:
+def advance(lines: Lines, search: SearchStack, fours: QuickFours, root_player: int, num_nodes: int) -> bool:
     """Continues the search for about `num_nodes` nodes. Is it complete?
 
     `best` and `line` of ply 0 hold the result. Before the search is complete, they hold the best of the moves
@@ -133,9 +176,10 @@ def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int)
         if phase == ENTER:
             if nodes >= limit:
                 break
-            nodes += 1
-            value = enter(lines, search, me, ply)
-            if value == UNKNOWN and search.depth[ply] == 1:
+            counters[NODES] = nodes + 1
+            value = enter(lines, search, fours, me, ply)
+            nodes = counters[NODES]
+            if value == UNKNOWN and search.depth[ply] + search.extended[ply] == 1:
                 nodes += try_last_moves(lines, search, me, ply)
                 value = search.best[ply]
                 remember(search, ply)
@@ -149,20 +193,22 @@ def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int)
                 continue
             # After the first move, first ask only whether a move is better; if so, by how much.
             is_first = search.tried[ply] == 1
-            play(lines, search, me, ply, move, search.beta[ply] if is_first else search.alpha[ply] + 1)
+            less = reduction(lines, search, ply, move)
+            play(lines, search, me, ply, move, search.beta[ply] if is_first else search.alpha[ply] + 1, less)
             ply += 1
             phase = ENTER
         else:
             if ply == 0:
                 break
-            was_asked = search.is_asked[ply]
+            was_asked, was_reduced = search.is_asked[ply], search.reduced[ply] > 0
             ply -= 1
             me = 3 - me
             move = whole(search.moves[ply, search.tried[ply] - 1])
             remove(lines, move)
             value = -value
-            if was_asked and value > search.alpha[ply]:
-                play(lines, search, me, ply, move, search.beta[ply])
+            if (was_asked or was_reduced) and value > search.alpha[ply]:
+                beta = search.alpha[ply] + 1 if was_reduced else search.beta[ply]
+                play(lines, search, me, ply, move, beta, whole(0))
                 ply += 1
                 phase = ENTER
                 continue
@@ -176,7 +222,7 @@ def advance(lines: Lines, search: SearchStack, root_player: int, num_nodes: int)
 
 
 @kernel
-def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
+def enter(lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: int) -> int:
     """The value of the position at this ply if it needs no search; else UNKNOWN, and its moves are listed."""
     search.line_length[ply] = 0
     if lines.left[0] == 0:
@@ -201,9 +247,23 @@ def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
                 or (bound == AT_MOST and value <= alpha)
             ):
                 return value
+    if is_calm(lines, search, me, ply):
+        static = estimate(me, lines.worth[0], lines.tally[me - 1], lines.tally[2 - me])
+        if static - TOO_GOOD * search.depth[ply] >= search.beta[ply]:
+            return static
     # 2. its moves
     moves, order = search.moves[ply], search.order[ply]
     num_moves, least = list_moves(lines, me, moves)
+    search.extended[ply] = 0
+    if search.is_selective[0]:
+        if least == 2 - MATE:  # a reply to a four costs no depth
+            search.extended[ply] = num_moves == 1 and ply > 0 and ply + search.depth[ply] < MAX_DEPTH - 1
+        elif ply > 0:
+            value = win_by_fours(lines, search, fours, me, ply)
+            if value != UNKNOWN:
+                return at_ply(value, ply)
+        if least == -MATE and (search.depth[ply] > 1 or ply == 0):
+            num_moves, least = stop_fours(lines, search, fours, me, ply, num_moves)
     for i in range(num_moves):
         move = whole(moves[i])
         shape = whole(lines.shapes[move])
@@ -213,12 +273,106 @@ def enter(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
             order[i] += 1 << 20
         elif move == search.killers[ply, 0] or move == search.killers[ply, 1]:
             order[i] += KILLER
+    search.is_quiet[ply] = search.is_selective[0] and least == -MATE
+    if search.is_quiet[ply] and ply > 0:
+        num_moves, least = select_moves(lines, search, me, ply, num_moves)
     search.num_moves[ply], search.tried[ply] = num_moves, 0
     search.best[ply], search.best_move[ply] = at_ply(least, ply), -1
     search.alpha[ply] = max(search.alpha[ply], search.best[ply])
     if search.alpha[ply] >= search.beta[ply]:
         return whole(search.best[ply])
-    return UNKNOWN if num_moves > 0 else 0
+    if num_moves > 0:
+        return UNKNOWN
+    return least if search.is_quiet[ply] else 0
+
+
+@kernel
+def is_calm(lines: Lines, search: SearchStack, me: int, ply: int) -> bool:
+    """May a selective search trust the evaluation? Near the leaves, if the opponent threatens little."""
+    if not search.is_selective[0] or ply == 0 or search.depth[ply] > CALM_DEPTH:
+        return False
+    theirs = lines.tally[2 - me]
+    threats = count(theirs, WINS) + count(theirs, WINS_IN_TWO) + count(theirs, FOUR_THREE)
+    return bool(threats == 0 and search.beta[ply] - search.alpha[ply] == 1)
+
+
+@kernel
+def select_moves(lines: Lines, search: SearchStack, me: int, ply: int, num_moves: int) -> tuple[int, int]:
+    """(count, least value) of the moves that a selective search tries where nothing is threatened.
+
+    The most promising ones; just before the leaves, if the position is bad, only those that make or stop an
+    open three or better.
+    """
+    moves, order, depth = search.moves[ply], search.order[ply], search.depth[ply]
+    if depth <= 2 and is_calm(lines, search, me, ply):
+        static = estimate(me, lines.worth[0], lines.tally[me - 1], lines.tally[2 - me])
+        if static + TOO_BAD * depth <= search.alpha[ply]:
+            useful = 0
+            for i in range(num_moves):
+                if lines.shapes[moves[i]] & NOTABLE_SHAPE:
+                    moves[useful], order[useful] = moves[i], order[i]
+                    useful += 1
+            return useful, static
+    width = min(num_moves, WIDTH if depth > 1 else LAST_WIDTH)
+    for first in range(width):
+        bring_forward(moves, order, first, num_moves)
+    return width, UNPROVEN
+
+
+@kernel
+def win_by_fours(lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: int) -> int:
+    """The value of a win by continuous fours for the player to move; UNKNOWN if none is found."""
+    plies = find_fours(lines, fours, me, whole(FOURS_NODES if search.depth[ply] > 1 else LAST_FOURS_NODES))
+    search.counters[NODES] += fours.numbers[FOURS_TRIED]
+    if plies == 0:
+        return UNKNOWN
+    length = min(fours.numbers[LENGTH], search.line.shape[1] - ply)
+    for i in range(length):
+        search.line[ply, i] = fours.line[i]
+    search.line_length[ply] = length
+    return MATE - plies
+
+
+@kernel
+def stop_fours(
+    lines: Lines, search: SearchStack, fours: QuickFours, me: int, ply: int, num_moves: int
+) -> tuple[int, int]:
+    """(count, least value) of the moves that may stop a win by fours of the opponent, as list_moves.
+
+    If none is found, the moves stay as they are.
+    """
+    plies = find_fours(lines, fours, 3 - me, whole(FOURS_NODES))
+    search.counters[NODES] += fours.numbers[FOURS_TRIED]
+    if plies == 0 or not mark_defences(lines, fours, me):
+        return num_moves, -MATE
+    found = 0
+    for point in range(lines.shapes.size):
+        if fours.marks[point]:
+            search.moves[ply, found] = point
+            found += 1
+    return found, plies + 1 - MATE
+
+
+@kernel
+def reduction(lines: Lines, search: SearchStack, ply: int, move: int) -> int:
+    """By how many plies a move is searched less deep at first: late and quiet ones."""
+    tried, depth = search.tried[ply], search.depth[ply]
+    if not search.is_quiet[ply] or tried <= FULL_DEPTH_MOVES or depth < 3:
+        return 0
+    if lines.shapes[move] & NOTABLE_SHAPE:
+        return 0
+    return 2 if depth > 3 and tried > 3 * FULL_DEPTH_MOVES else 1
+
+
+@inlined
+def bring_forward(moves: Moves, order: Ints, first: int, num_moves: int) -> None:
+    """Exchanges the most promising of the moves from `first` on with the first of them."""
+    top = first
+    for i in range(first + 1, num_moves):
+        if order[i] > order[top]:
+            top = i
+    moves[first], moves[top] = moves[top], moves[first]
+    order[first], order[top] = order[top], order[first]
 
 
 @kernel
@@ -228,12 +382,7 @@ def next_move(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
     while search.tried[ply] < search.num_moves[ply]:
         first = search.tried[ply]
         if first < SORTED:
-            top = first
-            for i in range(first + 1, search.num_moves[ply]):
-                if order[i] > order[top]:
-                    top = i
-            moves[first], moves[top] = moves[top], moves[first]
-            order[first], order[top] = order[top], order[first]
+            bring_forward(moves, order, first, search.num_moves[ply])
         search.tried[ply] = first + 1
         if is_legal(lines, me, whole(moves[first])):
             return whole(moves[first])
@@ -241,11 +390,12 @@ def next_move(lines: Lines, search: SearchStack, me: int, ply: int) -> int:
 
 
 @kernel
-def play(lines: Lines, search: SearchStack, me: int, ply: int, move: int, beta: int) -> None:
-    """Plays a move and sets the window for the position after it: from alpha up to beta."""
+def play(lines: Lines, search: SearchStack, me: int, ply: int, move: int, beta: int, less: int) -> None:
+    """Plays a move and sets the window for the position after it: from alpha up to beta; `less` deep."""
     place(lines, move, me)
     search.keys[ply + 1] = search.keys[ply] ^ search.stone_keys[me, move] ^ search.stone_keys[0, 0]
-    search.depth[ply + 1] = search.depth[ply] - 1
+    search.depth[ply + 1] = search.depth[ply] - 1 + search.extended[ply] - less
+    search.reduced[ply + 1] = less
     search.is_asked[ply + 1] = beta < search.beta[ply]
     search.alpha[ply + 1], search.beta[ply + 1] = -beta, -search.alpha[ply]
 

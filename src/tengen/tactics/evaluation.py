@@ -89,7 +89,9 @@ def settled(lines: Lines, me: int, mine: int, theirs: int) -> int:
     rule = lines.state[3]
     if count(theirs, WINS) > 0:
         return 2 - MATE if count(theirs, WINS) > 1 and rule != CARO and rule != CARO_EXACT else UNKNOWN
-    if count(mine, WINS_IN_TWO) > 0 and (rule != RENJU or me == 2 or find_point(lines, me, WINS_IN_TWO) >= 0):
+    if count(mine, WINS_IN_TWO) > 0 and (
+        rule != RENJU or me == 2 or find_point(lines, me, whole(WINS_IN_TWO)) >= 0
+    ):
         return MATE - 3
     return UNKNOWN
 
@@ -176,12 +178,12 @@ def list_moves(lines: Lines, me: int, moves: Moves) -> tuple[int, int]:
     is_five = count(theirs, WINS) > 0
     threat = -1
     if is_five:
-        threat = whole(find_point(lines, opponent, WINS))
+        threat = whole(find_point(lines, opponent, whole(WINS)))
         if rule != CARO and rule != CARO_EXACT:  # in caro, a stone at an end of the five can stop it too
             moves[0] = threat
             return 1, 2 - MATE
     elif count(theirs, WINS_IN_TWO) > 0:
-        threat = whole(find_point(lines, opponent, WINS_IN_TWO))
+        threat = whole(find_point(lines, opponent, whole(WINS_IN_TWO)))
     found = list_near(lines, moves)
     if threat < 0:
         return found, -MATE
@@ -190,7 +192,7 @@ def list_moves(lines: Lines, me: int, moves: Moves) -> tuple[int, int]:
         point = whole(moves[i])
         down, right = abs(point // cols - threat // cols), abs(point % cols - threat % cols)
         is_in_line = (down == 0 or right == 0 or down == right) and max(down, right) <= reach
-        if is_in_line or (not is_five and makes_four(lines.shapes[point], me)):
+        if is_in_line or (not is_five and makes_four(whole(lines.shapes[point]), me)):
             moves[useful] = point
             useful += 1
     return useful, 2 - MATE if is_five else 4 - MATE
