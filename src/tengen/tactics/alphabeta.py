@@ -5,7 +5,7 @@ Knuth & Moore 1975; principal variation search, Marsland & Campbell 1982; table 
 In the plain search no move is pruned by guessing: every empty point within two of a stone is tried at every
 ply, except where the opponent's threat leaves fewer moves that do not lose at once.
 
-The selective search is two plies deeper in the same time. It does more and less:
+The selective search is a ply deeper in the same time (0.03 s, gomoku15). It does more and less:
 
     fours        a win by continuous fours is found at every node; if the opponent would have one, only the
                  moves that may stop it are tried; the reply to a four costs no depth

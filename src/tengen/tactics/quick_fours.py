@@ -1,6 +1,7 @@
-"""Wins by continuous fours on a `Lines` board, for the nodes of alpha-beta: 1 µs a four, threats.py takes 3.
+"""Wins by continuous fours on a `Lines` board, for the nodes of alpha-beta.
 
-It sees an open four and two fours without playing them, and needs no setting up. For that it does less than
+It needs no setting up, which takes threats.py 5 to 8 µs, and sees an open four and two fours without playing
+them. For that it does less than
 threats.py: the first win it finds, not the shortest, and none in caro, where a four has several replies.
 What it finds is proven.
 
