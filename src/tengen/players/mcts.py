@@ -53,6 +53,12 @@ class Mcts(Player):
         self._root: Position | None = None  # the position at its root
         self._batch: Search | None = None
 
+    def prepare(self, limit: Limit | None = None) -> None:
+        super().prepare(limit)
+        start = Position.start(self.game)
+        self.search(start, self._obeyed(limit)).refute(start.legal_actions[0], distance=2)  # compiles it
+        self.new_game(0)
+
     def new_game(self, seed: int) -> None:
         self._root = None
 

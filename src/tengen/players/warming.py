@@ -256,7 +256,9 @@ def _use_search(name: str) -> None:
     search.begin(position.state[None], np.random.default_rng(0))
     search.run(8)
     of_search(position, search)
+    search.refute(TINY_CELLS - 1, distance=2)
     search.advance(np.zeros(1, np.int32))
+    search.refute(TINY_CELLS - 1, distance=2)
 
 
 def _use_player(spec: str, game: Game) -> None:
