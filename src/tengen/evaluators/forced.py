@@ -55,6 +55,10 @@ class SeesForced:
     def __init__(self, evaluator: Evaluator, game: Game, look: Look, discount: float) -> None:
         self._evaluator, self._look, self._discount = evaluator, look, np.float32(discount)
         self._rules = lift(game)
+        none = np.empty((0, game.state_size), np.int16)  # compiles what forced moves need before a clock runs
+        self._rules.play(none, np.empty(0, np.int64), none.copy())
+        self._rules.outcomes(none)
+        self._rules.legal(none, np.empty((0, game.num_actions), np.bool_))
 
     def evaluate(self, states: State, legal: Mask) -> Evaluation:
         certain = self._look(states, legal)

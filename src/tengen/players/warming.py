@@ -228,6 +228,9 @@ def _use_loops(game: Game) -> None:
     legal = np.zeros((2, game.num_actions), np.bool_)
     batched.planes(states, np.zeros((2, *game.planes_shape), np.float32))
     batched.wins(states, legal, legal.copy())
+    batched.play(states, np.zeros(2, np.int64), states.copy())
+    batched.outcomes(states)
+    batched.legal(states, legal.copy())
     if sees_replies(game):
         batched.safe(states, legal, legal.copy())
     nodes, small = np.zeros(2, np.int32), np.zeros(2, np.int8)
