@@ -9,7 +9,8 @@ from tengen.games.batch import LOSS, UNKNOWN, WIN
 from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.tactics.fours import SeesFours, has_fours
-from tengen.tactics.threats import Work, find_win, new_work
+from tengen.tactics.threats import find_win, new_work
+from tengen.tactics.windows import Work
 
 GAMES = ("gomoku9", "gomoku15", "standard15", "caro15", "caro15-exact", "renju15", "mnk:rows=7,cols=9,k=4")
 

@@ -10,6 +10,7 @@ from tengen.games.position import Position
 from tengen.tactics import threats
 from tengen.tactics.rows import winning_moves, winning_moves_near
 from tengen.tactics.threats import find_win, new_work
+from tengen.tactics.windows import Work
 
 RULES = ("freestyle", "standard", "caro", "caro-exact", "renju")
 
@@ -216,7 +217,7 @@ def test_in_slices_the_same_is_found_by_the_same_nodes(rule: str) -> None:
         position = random_position(game, rng)
         expected = find_win(position, game, work=new_work(game, table_bits=8))
         for num_nodes, work in works.items():
-            work.keys[:] = 0
+            work.table[:] = 0
             threats.begin(work, position)
             while threats.advance(work, num_nodes) == threats.OPEN:
                 slices += 1
@@ -247,10 +248,10 @@ def test_winning_moves_are_those_that_win(rule: str) -> None:
         position = random_position(game, rng)
         state, me = position.state.copy(), position.to_move
         expected = {a for a in position.legal_actions if position.play(a).winner == me}
-        assert set(out[: winning_moves(state, me, out)].tolist()) == expected
+        assert set(out[: winning_moves(state, me, out, 0)].tolist()) == expected
         found = set()
         for stone in np.flatnonzero(state[game.cells] == me):
-            found |= set(near[: winning_moves_near(state, int(stone), me, near)].tolist())
+            found |= set(near[: winning_moves_near(state, int(stone), me, near, 0)].tolist())
         assert found == expected
 
 
@@ -281,7 +282,7 @@ def check_line(position: Position, line: tuple[int, ...]) -> None:
     assert position.winner == attacker
 
 
-def check_strategy(position: Position, depth: int, work: threats.Work) -> None:
+def check_strategy(position: Position, depth: int, work: Work) -> None:
     """Asking for the next move after every legal reply wins within so many moves, by the rules alone."""
     result = find_win(position, position.game, max_depth=depth, work=work)
     assert result.status == "found" and result.depth <= depth, position

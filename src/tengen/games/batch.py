@@ -20,6 +20,7 @@ from tengen.games.randomness import random_below
 Kernel = Callable[..., Any]  # Numba's compiled functions
 Ints = np.ndarray[Any, Any]
 
+OPTIONS: Any = {"nogil": True, "no_cfunc_wrapper": True}  # nobody calls the loops from C (search/tree.py)
 UNKNOWN, WIN, LOSS, DRAW = 0, 1, 2, 3  # results that are certain, for the player to move
 
 
@@ -137,7 +138,7 @@ class Loops:
 
     def compiled(self, loop: Kernel) -> Kernel:
         """A compiled loop over these rules, cached on disk: a decorator for closures."""
-        dispatcher: Kernel = njit(nogil=True)(loop)
+        dispatcher: Kernel = njit(**OPTIONS)(loop)
         rules = (self._legal, self._play, self._outcome, self._planes, self._rollout, self._wins)
         kernel_cache.keep(dispatcher, rules)
         return dispatcher

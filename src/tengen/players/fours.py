@@ -15,6 +15,7 @@ from tengen.players.limit import Limit
 from tengen.players.player import Choice, Thinking
 from tengen.search.snapshot import Snapshot
 from tengen.tactics import threats
+from tengen.tactics.windows import Work
 
 NODES_PER_SLICE = 1000  # about 3 ms
 MAX_NODES = 20_000
@@ -54,7 +55,7 @@ class FoursFirst(Thinking):
 
     def __init__(
         self,
-        work: threats.Work,
+        work: Work,
         position: Position,
         thinking: Thinking,
         max_nodes: int,
@@ -101,7 +102,7 @@ class FoursFirst(Thinking):
 class FoursAfter(Thinking):
     """A search whose best move is checked for a win of the opponent by fours, in slices."""
 
-    def __init__(self, work: threats.Work, position: Position, thinking: Refutable, max_nodes: int) -> None:
+    def __init__(self, work: Work, position: Position, thinking: Refutable, max_nodes: int) -> None:
         self._position, self._work, self._thinking, self._max_nodes = position, work, thinking, max_nodes
         self._has_begun = False
         self._checked: set[int] = set()  # actions

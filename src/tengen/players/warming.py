@@ -10,7 +10,7 @@ nothing to do, and no process is started.
     cache             the cache of evaluations
     network NAME      a bundled network: whether int8 works on this machine (precision.py)
     search NAME       the kernels of gumbel or puct: the same for all games, so compiled with a tiny game
-    fours             the search for forced fours at the leaves of a search
+    fours FAMILY      the search for forced fours at the leaves of a search; renju's has its own rules
     solver            the Connect 4 solver
     player NAME FAMILY  everything else a player needs for its first move
 
@@ -30,7 +30,6 @@ from pathlib import Path
 
 import numba
 import numpy as np
-from numba import njit
 from numba.core import codegen
 
 from tengen import games, kernel_cache, notices, players
@@ -49,6 +48,7 @@ from tengen.search.mcts import Search
 from tengen.search.puct import Puct
 from tengen.search.selection import Selection
 from tengen.search.snapshot import of_search
+from tengen.search.tree import DRAW, UNKNOWN, Int8s, Int16s, Int32s
 from tengen.tactics.connect4_solver import Solver
 from tengen.tactics.fours import SeesFours, has_fours
 
@@ -87,7 +87,7 @@ def steps_of(families: Iterable[str]) -> list[str]:
     steps = [f"{kind} {family}" for family in chosen for kind in ("rules", "loops")]
     steps += ["cache", *(f"search {name}" for name in SEARCHES)]
     steps += [f"network {name}" for name in bundled() if family_of(games.find(name)) in chosen]
-    steps += ["fours"] if {"mnk", "renju"} & set(chosen) else []
+    steps += [f"fours {family}" for family in chosen if has_fours(games.find(FAMILIES[family]))]
     steps += ["solver"] if "connect4" in chosen else []
     for name, (_, plays) in PLAYERS.items():
         steps += [f"player {name} {family}" for family in chosen if family in plays]
@@ -103,8 +103,11 @@ def ahead(game: Game, search: str = "gumbel") -> None:
         return
     near = nearest(game)
     network = [f"network {near.name}"] if near else []
-    fours = ["fours"] if has_fours(game) else []
-    missing = not_done([f"rules {family}", f"loops {family}", "cache", *network, *fours, f"search {search}"])
+    # This process begins at one end of the list, the other at the other end: the longest step comes last.
+    last = ["cache", f"search {search}"]
+    if has_fours(game):
+        last = [f"search {search}", "cache", f"fours {family}"]
+    missing = not_done([f"rules {family}", f"loops {family}", *network, *last])
     if missing:
         compile_steps(missing, num_helpers=1)
 
@@ -186,7 +189,7 @@ def perform(step: str) -> None:
     elif kind == "search":
         _use_search(names[0])
     elif kind == "fours":
-        _use_fours(games.find(FAMILIES["mnk"]))
+        _use_fours(games.find(FAMILIES[names[0]]))
     elif kind == "solver":
         Solver(table_mebibytes=1)
     else:
@@ -241,10 +244,11 @@ def _use_loops(game: Game) -> None:
 
 
 def _use_cache() -> None:
-    game = TINY
-    cache = CachedEvaluator(UniformEvaluator(), game, 64)
+    cache = CachedEvaluator(UniformEvaluator(), TINY, 100_000)
+    states = np.zeros((64, TINY.state_size), np.int16)
+    states[:, 0] = np.arange(64)  # many different ones, so that the index grows
     for _ in range(2):
-        cache.evaluate(game.new_state()[None], np.ones((1, game.num_actions), np.bool_))
+        cache.evaluate(states, np.ones((64, TINY.num_actions), np.bool_))
 
 
 def _use_fours(game: Game) -> None:
@@ -256,6 +260,7 @@ def _use_search(name: str) -> None:
     settings, leaves = SEARCHES[name]
     position = Position.start(TINY)
     search = Search(TINY, UniformEvaluator(), settings, max_simulations=40, leaves_per_round=leaves)
+    search._expand = _expand  # instead of a compiled loop over the rules
     search.begin(position.state[None], np.random.default_rng(0))
     search.run(8)
     of_search(position, search)
@@ -271,43 +276,54 @@ def _use_player(spec: str, game: Game) -> None:
         player.choose(position.play(position.legal_actions[len(position.legal_actions) // 2]))
 
 
-# The tiny game: four cells in a row, filled in turns, a draw.
+# The tiny game: four cells in a row, filled in turns, a draw. Its rules are not compiled.
 TINY_CELLS = 4
 
 
-@njit(cache=True)
-def start(state: State) -> None:
-    for i in range(TINY_CELLS):
-        state[i] = 0
+def _start(state: State) -> None:
+    state[:] = 0
     state[-2], state[-1] = -1, 1
 
 
-@njit(cache=True)
-def legal(state: State, mask: Mask) -> None:
-    for i in range(TINY_CELLS):
-        mask[i] = state[i] == 0
+def _legal(state: State, mask: Mask) -> None:
+    mask[:] = state[:TINY_CELLS] == 0
 
 
-@njit(cache=True)
-def play(state: State, action: int, next_state: State) -> None:
-    for i in range(state.size):
-        next_state[i] = state[i]
+def _play(state: State, action: int, next_state: State) -> None:
+    next_state[:] = state
     next_state[action] = state[-1]
     next_state[-2], next_state[-1] = action, 3 - state[-1]
 
 
-@njit(cache=True)
-def outcome(state: State) -> tuple[bool, float]:
-    for i in range(TINY_CELLS):
-        if state[i] == 0:
-            return False, 0.0
-    return True, 0.0
+def _outcome(state: State) -> tuple[bool, float]:
+    return bool(state[:TINY_CELLS].all()), 0.0
 
 
-@njit(cache=True)
-def planes(state: State, out: Planes) -> None:
-    for i in range(TINY_CELLS):
-        out[0, 0, i] = state[i]
+def _planes(state: State, out: Planes) -> None:
+    out[0, 0] = state[:TINY_CELLS]
+
+
+def _expand(
+    states: State, parents: Int32s, actions: Int16s, leaves: Int32s, is_new: Mask, to_move: Int8s,
+    ended: Int8s, waiting: Int32s, waiting_states: State, waiting_legal: Mask,
+) -> int:  # fmt: skip
+    """BatchedGame.expand, for the tiny game."""
+    count = 0
+    for leaf in leaves[is_new & (leaves >= 0)]:
+        if parents[leaf] >= 0:
+            _play(states[parents[leaf]], int(actions[leaf]), states[leaf])
+        to_move[leaf] = states[leaf, -1]
+        is_over, _ = _outcome(states[leaf])
+        ended[leaf] = DRAW if is_over else UNKNOWN
+        if not is_over:
+            waiting[count], waiting_states[count] = leaf, states[leaf]
+            _legal(states[leaf], waiting_legal[count])
+            count += 1
+    return count
+
+
+for rule in (_legal, _play, _outcome, _planes):
+    setattr(rule, "py_func", rule)  # noqa: B010  # as compiled functions have
 
 
 TINY = Game(
@@ -319,11 +335,11 @@ TINY = Game(
     state_size=TINY_CELLS + 2,
     num_actions=TINY_CELLS,
     plane_names=("cells",),
-    start=start,
-    legal=legal,
-    play=play,
-    outcome=outcome,
-    planes=planes,
+    start=_start,
+    legal=_legal,
+    play=_play,
+    outcome=_outcome,
+    planes=_planes,
     moves=Cells(1, TINY_CELLS, row_one="bottom"),
     symmetries=symmetry.rectangle(1, TINY_CELLS),
 )

@@ -28,27 +28,32 @@ from tengen.evaluators.forced import Certain
 from tengen.games import mnk
 from tengen.games.batch import LOSS, WIN
 from tengen.games.game import Game, Mask, State
-from tengen.games.mnk import CARO, HEADER, RENJU, completes_row
-from tengen.search.tree import inlined, kernel
+from tengen.games.mnk import CARO, HEADER, RENJU
+from tengen.search.tree import inlined, kernel, spliced
 from tengen.tactics.lines import whole
-from tengen.tactics.rows import Ints, ray, winning_moves, winning_moves_near
-from tengen.tactics.threats import (
+from tengen.tactics.rows import winning_moves, winning_moves_near
+from tengen.tactics.threats import FOUND, TO_MOVE, begin_search, is_four, new_work, row_left, search
+from tengen.tactics.windows import (
+    COUNTS,
     DANGERS,
     DEFENDER,
-    FOUND,
+    FOUR,
+    FRAMES,
     LENGTH,
+    LINE,
     LISTS,
-    MOVE,
+    MARKS,
+    MAX_DEPTH,
+    NUM_DANGERS,
+    NUM_REPLIES,
     REPLIES,
-    TO_MOVE,
-    Work,
-    advance,
-    begin_search,
-    is_four,
-    new_work,
+    SEEN,
+    WINS,
+    Ints,
+    ray,
 )
 
-MAX_DEPTH = 12  # fours in a row; longer lines need more nodes than a leaf has
+MOST_FOURS = 12  # fours in a row; longer lines need more nodes than a leaf has
 MAX_NODES = 100  # fours tried per position and player
 TABLE_BITS = 14
 MAY_STOP, STOPS = 1, 2  # marks of cells
@@ -63,17 +68,18 @@ class SeesFours:
     """A `Look` for games with fours. It remembers positions without a win until it is cleared."""
 
     def __init__(self, game: Game, max_nodes: int = MAX_NODES) -> None:
-        self._max_nodes, self._work = max_nodes, new_work(game, MAX_DEPTH, TABLE_BITS)
+        self._max_nodes, self._work = max_nodes, new_work(game, MOST_FOURS, TABLE_BITS)
+        self._work.memory[MAX_DEPTH] = self._work.num_frames
 
     def clear(self) -> None:
         """Forgets what it found: later answers are those of a new object."""
-        self._work.known[:] = 0
+        self._work.table[:, 1] = 0
 
     def __call__(self, states: State, legal: Mask) -> Certain:
         count = len(states)
         proven, distance = np.zeros(count, np.int8), np.zeros(count, np.int16)
         playable, wins = legal.copy(), np.zeros(legal.shape, np.bool_)
-        _look(states, self._max_nodes, proven, distance, playable, wins, self._work)
+        _look(states, self._max_nodes, proven, distance, playable, wins, *self._work)
         return Certain(proven, distance, playable, wins)
 
 
@@ -85,129 +91,117 @@ def _look(
     distance: Int16s,
     playable: Mask,
     wins: Mask,
-    work: Work,
+    board: State,
+    memory: Ints,
+    renju: int | None,
 ) -> None:
     """Finds out what is certain of each position. `playable` holds the legal moves; those that do not stop
     the opponent are removed, unless no move does."""
     for b in range(len(states)):
         state = states[b]
         me = 1 if state[TO_MOVE] == 1 else 2
-        begin_search(state, me, MAX_DEPTH, work)
-        if advance(work, max_nodes) == FOUND:
-            proven[b], distance[b], wins[b, work.line[0]] = WIN, work.numbers[LENGTH], True
-            continue
-        first_list = work.numbers[LISTS] + 1
-        begin_search(state, 3 - me, MAX_DEPTH, work)
-        if advance(work, max_nodes) != FOUND:
-            continue
-        length = work.numbers[LENGTH]
-        if length == 1:
-            count = mark_stops_of_row(me, playable[b], work)
-        else:
-            count = mark_stops_of_line(me, length, first_list, playable[b], work)
-        distance[b] = length + 1
-        if count == 0:
-            proven[b] = LOSS
-            continue
-        for cell in range(playable.shape[1]):
-            playable[b, cell] &= work.marks[cell] == STOPS
+        for attacker in (me, 3 - me):
+            first_list = memory[LISTS] + 1
+            begin_search(state, attacker, board, memory)
+            if search(max_nodes, board, memory, renju) != FOUND:
+                continue
+            length = memory[LENGTH]
+            if attacker == me:
+                proven[b], distance[b], wins[b, memory[LINE]] = WIN, length, True
+                break
+            distance[b] = length + 1
+            if mark_stops(me, length, first_list, playable[b], board, memory, renju) == 0:
+                proven[b] = LOSS
+                break
+            for cell in range(playable.shape[1]):
+                playable[b, cell] &= memory[MARKS + cell] == STOPS
 
 
-@kernel
-def mark_stops_of_row(me: int, playable: Mask, work: Work) -> int:
-    """Marks the moves after which the opponent, who could complete a row at once, cannot; their number."""
-    board, wins, marks = work.board, work.wins, work.marks
-    num_wins = winning_moves(board, 3 - me, wins)
-    marks[:] = 0
-    mark_in_line(wins[0], whole(board[2]), marks, board)  # in caro also the ends of a row
-    count = 0
-    for cell in range(playable.size):
-        if marks[cell] == 0 or not playable[cell]:
-            continue
-        board[HEADER + cell] = me
-        stops = True
-        for i in range(num_wins):
-            if wins[i] != cell and completes_row(board, wins[i], 3 - me):
-                stops = False
-        board[HEADER + cell] = 0
-        marks[cell] = STOPS if stops else 0
-        count += stops
-    return count
-
-
-@kernel
-def mark_stops_of_line(me: int, length: int, first_list: int, playable: Mask, work: Work) -> int:
+@spliced
+def mark_stops(
+    me: int,
+    length: int,
+    first_list: int,
+    playable: Mask,
+    board: State,
+    memory: Ints,
+    renju: int | None,
+) -> int:
     """Marks the moves that may stop the opponent's line of fours; returns their number."""
-    board, marks, rule = work.board, work.marks, work.board[3]
-    num_cells, k = board[0] * board[1], whole(board[2])
+    num_cells, k, rule = board[0] * board[1], whole(board[2]), board[3]
     # 1. the moves that could matter
-    marks[:] = MAY_STOP if rule == RENJU else 0
-    if rule >= CARO:  # there are several lines: near all moves that were looked at
+    for cell in range(num_cells):
+        memory[MARKS + cell] = MAY_STOP if rule == RENJU and length > 1 else 0
+    if length == 1:  # the opponent completes a row at once; in caro also the ends of a row matter
+        num_wins = winning_moves(board, 3 - me, memory, whole(WINS))
+        mark_in_line(memory[WINS], k, board, memory)
+    elif rule >= CARO:  # there are several lines: near all moves that were looked at
         for cell in range(num_cells):
-            if work.seen[cell] >= first_list:
-                mark_in_line(cell, k, marks, board)
+            if memory[SEEN + cell] >= first_list:
+                mark_in_line(cell, k, board, memory)
     else:
         for i in range(length):
-            marks[work.line[i]] = MAY_STOP
+            memory[MARKS + memory[LINE + i]] = MAY_STOP
             if i % 2 == 1:
-                mark_in_line(work.line[i], k - 1, marks, board)
-    for direction in range(4):
-        for cell in range(num_cells):
-            if work.counts[direction * num_cells + cell] == DEFENDER * (k - 2):
-                step, ahead, _ = ray(board, cell, direction)
-                for i in range(k if ahead >= k - 1 else 0):
-                    marks[cell + i * step] = MAY_STOP
+                mark_in_line(memory[LINE + i], k - 1, board, memory)
+    if length > 1:
+        mark_own_fours(board, memory)
     # 2. those of them after which the line no longer wins
     count = 0
     for cell in range(num_cells):
-        if marks[cell] == 0 or not playable[cell]:
+        if memory[MARKS + cell] == 0 or not playable[cell]:
             continue
-        board[HEADER + cell] = me
-        frame = work.frames[0]
-        frame[DANGERS] = winning_moves_near(board, cell, me, work.ends)
-        for i in range(frame[DANGERS]):
-            work.dangers[0, i] = work.ends[i]
-        stops = not still_wins(me, length, work)
-        board[HEADER + cell] = 0
-        marks[cell] = STOPS if stops else 0
+        if length == 1:
+            stops = row_left(board, cell, 3 - me, memory, whole(WINS), num_wins) < 0
+        else:
+            stops = not still_wins(cell, me, length, board, memory, renju)
+        memory[MARKS + cell] = STOPS if stops else 0
         count += stops
     return count
 
 
-@kernel
-def still_wins(me: int, length: int, work: Work) -> bool:
-    """Does the opponent's line win, move by move, on the board as it is now? Leaves the board unchanged.
+@spliced
+def mark_own_fours(board: State, memory: Ints) -> None:
+    """Marks the cells of all windows in which a stone of the defender makes a four."""
+    num_cells, k = board[0] * board[1], board[2]
+    for direction in range(4):
+        for cell in range(num_cells):
+            if memory[COUNTS + direction * num_cells + cell] == DEFENDER * (k - 2):
+                step, ahead, _ = ray(board, cell, direction)
+                for i in range(k if ahead >= k - 1 else 0):
+                    memory[MARKS + cell + i * step] = MAY_STOP
 
-    Frame 0 holds the rows that `me` threatens to complete."""
-    board, frame, attacker = work.board, work.frames[0], 3 - me
-    wins, played = False, 0
+
+@spliced
+def still_wins(cell: int, me: int, length: int, board: State, memory: Ints, renju: int | None) -> bool:
+    """Does the opponent's line win, move by move, after this move of player `me`? Uses frame 0."""
+    frame, attacker = whole(FRAMES), 3 - me
+    board[HEADER + cell] = me
+    wins, played, last = False, 0, cell
     while 2 * played < length - 1:
-        four, reply = work.line[2 * played], work.line[2 * played + 1]
-        frame[MOVE] = four
-        if board[HEADER + four] != 0 or not is_four(whole(0), attacker, work):
+        memory[frame + NUM_DANGERS] = winning_moves_near(board, last, me, memory, frame + DANGERS)
+        four, reply = memory[LINE + 2 * played], memory[LINE + 2 * played + 1]
+        memory[frame + FOUR] = four
+        if board[HEADER + four] != 0 or not is_four(board, frame, attacker, memory, renju):
             break
-        if frame[REPLIES] == 0:
+        if memory[frame + NUM_REPLIES] == 0:
             wins = True
             break
-        if frame[REPLIES] > 1 or work.replies[0, 0] != reply:
+        if memory[frame + NUM_REPLIES] > 1 or memory[frame + REPLIES] != reply:
             break
         board[HEADER + four], board[HEADER + reply] = attacker, me
-        played += 1
-        frame[DANGERS] = winning_moves_near(board, reply, me, work.ends)
-        for i in range(frame[DANGERS]):
-            work.dangers[0, i] = work.ends[i]
+        played, last = played + 1, reply
     for i in range(2 * played):
-        board[HEADER + work.line[i]] = 0
+        board[HEADER + memory[LINE + i]] = 0
+    board[HEADER + cell] = 0
     return wins
 
 
 @inlined
-def mark_in_line(cell: int, distance: int, marks: Ints, board: State) -> None:
+def mark_in_line(cell: int, distance: int, board: State, memory: Ints) -> None:
     """Marks a cell and all cells in line with it, up to a distance."""
-    marks[cell] = MAY_STOP
+    memory[MARKS + cell] = MAY_STOP
     for direction in range(4):
         step, ahead, behind = ray(board, cell, direction)
-        for i in range(1, min(distance, ahead) + 1):
-            marks[cell + i * step] = MAY_STOP
-        for i in range(1, min(distance, behind) + 1):
-            marks[cell - i * step] = MAY_STOP
+        for i in range(-min(distance, behind), min(distance, ahead) + 1):
+            memory[MARKS + cell + i * step] = MAY_STOP

@@ -3,53 +3,51 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from tengen.games.game import State
 from tengen.games.mnk import HEADER, completes_row
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge
-from tengen.search.tree import inlined, kernel
+from tengen.search.tree import kernel
+from tengen.tactics.windows import Ints, ray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Ints = npt.NDArray[np.int64]  # always int64, so that each kernel is compiled once
 
 
 def allocating(function: Function) -> Function:
     """Compiles a function that allocates; kernels that call it have no reference counting (tree.py)."""
-    options: Any = {"cache": True, "nogil": True, "_nrt": True}
+    options: Any = {"cache": True, "nogil": True, "_nrt": True, "no_cfunc_wrapper": True}
     return cast(Function, njit(**options)(function))
 
 
 @kernel
-def winning_moves(state: State, player: int, out: Ints) -> int:
-    """Writes the points where a player would complete a winning row to out[A]; returns their number."""
+def winning_moves(state: State, player: int, out: Ints, place: int) -> int:
+    """Writes the points where a player would complete a winning row to out[place:]; returns their number."""
     count = 0
     for cell in range(state[0] * state[1]):
         if state[HEADER + cell] in (0, FORBIDDEN) and completes_row(state, cell, player):
-            out[count] = cell
+            out[place + count] = cell
             count += 1
     return count
 
 
 @kernel
-def winning_moves_near(state: State, stone: int, player: int, out: Ints) -> int:
-    """Writes the winning moves whose row would contain this stone of the player to out[8]; 18 × as fast.
+def winning_moves_near(state: State, stone: int, player: int, out: Ints, place: int) -> int:
+    """Writes the winning moves whose row would contain this stone of the player, 8 at most; 18 × as fast.
 
     If there were none before the stone was played, these are all.
     """
     count = 0
-    for i in range(ends_of_runs(state, stone, player, out)):
-        cell = out[i]
+    for i in range(ends_of_runs(state, stone, player, out, place)):
+        cell = out[place + i]
         if completes_row(state, cell, player):
-            out[count] = cell
+            out[place + count] = cell
             count += 1
     return count
 
 
 @kernel
-def ends_of_runs(state: State, stone: int, player: int, out: Ints) -> int:
+def ends_of_runs(state: State, stone: int, player: int, out: Ints, place: int) -> int:
     """The first cell in each of the eight directions without a stone of the player, if it is empty."""
     count = 0
     for direction in range(4):
@@ -59,26 +57,12 @@ def ends_of_runs(state: State, stone: int, player: int, out: Ints) -> int:
             for _ in range(ahead):
                 if state[cell] != player:
                     if state[cell] in (0, FORBIDDEN):
-                        out[count] = cell - HEADER
+                        out[place + count] = cell - HEADER
                         count += 1
                     break
                 cell += step
             step, ahead = -step, behind
     return count
-
-
-@inlined
-def ray(state: State, cell: int, direction: int) -> tuple[int, int, int]:
-    """(step, cells ahead, cells behind) in a direction: →  ↓  ↘  ↙."""
-    rows, cols = state[0], state[1]
-    row, col = cell // cols, cell % cols
-    if direction == 0:
-        return 1, cols - 1 - col, col
-    if direction == 1:
-        return cols, rows - 1 - row, row
-    if direction == 2:
-        return cols + 1, min(rows - 1 - row, cols - 1 - col), min(row, col)
-    return cols - 1, min(rows - 1 - row, col), min(row, cols - 1 - col)
 
 
 @allocating
