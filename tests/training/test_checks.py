@@ -112,9 +112,12 @@ def test_a_probe_that_found_out_nothing_chooses_nothing(monkeypatch: pytest.Monk
         UserError,
         match=r"could not test whether int8 works on this machine .*: try again, or choose with --set",
     ):
-        exporting.with_precision(config, game, learner)
+        exporting.with_precisions(config, game, learner)
     fast = Probe(True, 0.0, 1.0, 0.0, 100.0, 120.0, "int8 is 1.20 × as fast")
     monkeypatch.setattr(exporting, "probe", lambda *_: fast)
-    chosen = exporting.with_precision(config, game, learner)
+    chosen = exporting.with_precisions(config, game, learner)
     assert chosen.selfplay.precision == "int8"
-    assert [(change.generation, change.why) for change in chosen.changes] == [(0, "int8 is 1.20 × as fast")]
+    assert [(change.generation, change.setting, change.why) for change in chosen.changes] == [
+        (0, "learner.precision", "the network is too small for bf16 to be faster"),
+        (0, "selfplay.precision", "int8 is 1.20 × as fast"),
+    ]

@@ -21,6 +21,9 @@ class Output(NamedTuple):
     plies_left: Tensor | None = None  # [B], until the end of the game; None if it has no such output
     outcomes: Tensor | None = None  # [B, 3], logits of win, draw, loss, if the value is made of them
 
+    def in_float32(self) -> "Output":
+        return Output._make(one if one is None else one.float() for one in self)
+
 
 class Net(nn.Module):
     """A network for the planes of a game."""

@@ -17,7 +17,7 @@ from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.training import manifest
 from tengen.training.config import Config
-from tengen.training.exporting import export, with_precision
+from tengen.training.exporting import export, with_precisions
 from tengen.training.gate import Standing, hold_gate
 from tengen.training.generation import Generation, ReplayMetrics
 from tengen.training.gradients import GradientWork
@@ -86,7 +86,7 @@ def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> Iterator[Generatio
 
 
 def gradient_work(config: Config) -> GradientWork:
-    return GradientWork(config.game, config.network.name, arguments_of(config))
+    return GradientWork(config.game, config.network.name, arguments_of(config), config.learner.precision)
 
 
 def start_or_resume(
@@ -101,7 +101,7 @@ def start_or_resume(
     if run.generation < 0:
         if config.network.start:
             learner.begin_with(load_net(find_network(config.network.start)))
-        run.configure(config := with_precision(config, game, learner))  # once, before anything depends on it
+        run.configure(config := with_precisions(config, game, learner))  # once, before anything depends on it
         checkpoint, _ = export(config, game, learner, replay, generation=0)
         run.save_checkpoint(checkpoint, champion=0)
         return learner, replay, Standing()

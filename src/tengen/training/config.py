@@ -68,6 +68,7 @@ class LearnerConfig:
     clip: float = 1.0  # largest norm of the gradient
     average: float = 0.99  # decay per step of the averaged weights, which play
     parts: int = 2  # of a batch, each computed by one process with one thread; results depend on it
+    precision: Literal["auto", "fp32", "bf16"] = "auto"  # of gradients; a trial decides when the run begins
     device: str = "cpu"  # or cuda, mps, auto
 
 
@@ -209,7 +210,10 @@ RENAMED = {  # old names, which earlier runs contain, and the new ones
     "selfplay.games_a_shard": "selfplay.games_per_shard",
     "selfplay.trust": "selfplay.td_lambda",
 }
-EARLIER = {"selfplay.fours": 0}  # what was so before the setting existed: for earlier runs, which lack it
+EARLIER = {
+    "selfplay.fours": 0,
+    "learner.precision": "fp32",
+}  # before these settings existed: for runs without
 MOST = {  # where more would crash, or never end
     "length.minutes": 10_000_000,
     "length.generations": 1_000_000,

@@ -7,11 +7,12 @@ import numpy as np
 from tengen.errors import UserError
 from tengen.evaluators.agreement import agreement
 from tengen.evaluators.card import Card, Precision, hash_of
-from tengen.evaluators.probe import probe
+from tengen.evaluators.probe import Probe, probe
 from tengen.evaluators.samples import random_planes
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes
 from tengen.nets.export import to_int8, to_onnx
+from tengen.training import learning_precision
 from tengen.training.changes import changed
 from tengen.training.checkpoint import Checkpoint
 from tengen.training.config import Config
@@ -53,11 +54,29 @@ def export(
     return Checkpoint(card, networks, learner.to_bytes()), ExportMetrics(precision, found)
 
 
-def with_precision(config: Config, game: Game, learner: Learner) -> Config:
-    """The settings, precision "auto" replaced by int8 or fp32 after a test of this machine; the reason is
+def with_precisions(config: Config, game: Game, learner: Learner) -> Config:
+    """The settings, each precision "auto" replaced by what a test of this machine chooses; the reasons are
     kept in the changes."""
-    if config.selfplay.precision != "auto":
-        return config
+    if config.learner.precision == "auto":
+        trial = _tried(config, game)
+        config = changed(config, [f"learner.precision={trial.precision}"], generation=0, why=trial.reason)
+    if config.selfplay.precision == "auto":
+        found = _probed(config, game, learner)
+        config = changed(config, [f"selfplay.precision={found.precision}"], generation=0, why=found.reason)
+    return config
+
+
+def _tried(config: Config, game: Game) -> learning_precision.Trial:
+    """fp32 or bf16 for learning."""
+    if config.learner.device != "cpu":
+        return learning_precision.Trial("fp32", "bf16 is tried on CPUs only")
+    network = config.network
+    channels, blocks = (network.channels, network.blocks) if network.name == "anysize" else (64, 5)
+    return learning_precision.choose(channels, blocks, game.rows, game.cols)
+
+
+def _probed(config: Config, game: Game, learner: Learner) -> Probe:
+    """fp32 or int8 for play."""
     planes = sample_planes(game, Replay(config.replay), [config.seed, 0, 3])
     fp32 = to_onnx(learner.player, planes[:256])
     seen = np.ascontiguousarray(planes[:, learner.player.planes])
@@ -67,7 +86,7 @@ def with_precision(config: Config, game: Game, learner: Learner) -> Config:
             f"could not test whether int8 works on this machine ({found.reason}): "
             "try again, or choose with --set selfplay.precision=fp32"
         )
-    return changed(config, [f"selfplay.precision={found.precision}"], generation=0, why=found.reason)
+    return found
 
 
 def sample_planes(game: Game, replay: Replay, seed: list[int]) -> Planes:

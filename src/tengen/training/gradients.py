@@ -75,6 +75,7 @@ class GradientWork:
     game: str
     network: str
     settings: dict[str, Any]  # of the network
+    precision: str = "fp32"  # or bf16
     num_threads: int = 1
 
     @contextmanager
@@ -85,17 +86,22 @@ class GradientWork:
         def compute(task: GradientTask) -> Gradients:
             torch.set_num_threads(self.num_threads)
             unflatten(task.weights, [*copy.parameters(), *statistics_of(copy)])
-            return gradients_of(copy, task.batch)
+            return gradients_of(copy, task.batch, self.precision)
 
         yield compute
 
 
-def gradients_of(net: Net, batch: Batch) -> Gradients:
-    """The gradients of the mean loss over the batch; updates the network's running statistics."""
+def gradients_of(net: Net, batch: Batch, precision: str = "fp32") -> Gradients:
+    """The gradients of the mean loss over the batch; updates the network's running statistics.
+
+    In bf16, the network computes with less precise numbers where PyTorch considers it safe; the losses, the
+    weights and their gradients stay float32."""
     net.train()
     device = next(net.parameters()).device
     planes, *targets = (torch.from_numpy(np.ascontiguousarray(column)).to(device) for column in batch)
-    losses = losses_of(net(planes.to(memory_format=layout_on(device))), *targets)
+    with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
+        output = net(planes.to(memory_format=layout_on(device)))
+    losses = losses_of(output.in_float32(), *targets)
     net.zero_grad(set_to_none=True)
     (losses[0] + losses[1] + PLIES_WEIGHT * losses[2]).backward()  # type: ignore[no-untyped-call]
     return Gradients(

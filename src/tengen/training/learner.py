@@ -118,7 +118,7 @@ class Learner:
     def _gradients(self, parts: list[Batch], compute: ComputeGradients) -> Gradients:
         """The gradients of the whole batch."""
         if self._device.type != "cpu":  # a GPU needs no processes
-            found = [gradients_of(self.net, part) for part in parts]
+            found = [gradients_of(self.net, part, self.settings.precision) for part in parts]
         else:
             weights = flatten([*self.net.parameters(), *statistics_of(self.net)])
             results = dict(compute(GradientTask(weights, part) for part in parts))
