@@ -13,8 +13,9 @@ import pytest
 
 from tengen import games
 from tengen.errors import UserError
+from tengen.evaluators import network
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import Precision, read_card
+from tengen.evaluators.card import Card, Precision, read_card
 from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.evaluators.family import planes_for
 from tengen.evaluators.gathering import Answers, Gathering
@@ -43,6 +44,27 @@ def asked(evaluator: Evaluator, states: State, legal: Mask) -> Evaluation:
 def some(game: Game, count: int) -> tuple[State, Mask]:
     states = positions(game, count)
     return states, legal_actions(game, states)
+
+
+def test_a_run_in_training_may_replace_it_while_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "best"
+    shutil.copytree(ZOO / "connect4", folder)
+    reads = 0
+
+    def read_and_replace(path: Path) -> Card:
+        nonlocal reads
+        card, reads = read_card(path), reads + 1
+        if reads == 1:
+            shutil.copytree(ZOO / "gomoku9", folder, dirs_exist_ok=True)
+        return card
+
+    monkeypatch.setattr(network, "read_card", read_and_replace)
+    assert open_network(folder, "fp32").card.game == "gomoku9"
+    (folder / "net.onnx").write_bytes(b"damaged")
+    with pytest.raises(UserError, match="damaged"):
+        open_network(folder, "fp32")
 
 
 def test_opened_twice_it_is_the_same_network_as_long_as_somebody_has_it() -> None:

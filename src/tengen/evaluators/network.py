@@ -187,7 +187,19 @@ def open_network(path: str | Path, precision: Precision | None = None, game: Gam
     if (here := _received.get((str(path), precision))) is not None:
         return here
     folder = find_network(str(path))
-    card = read_card(folder)
+    while True:
+        card = read_card(folder)
+        try:
+            return _open(path, folder, card, precision, game)
+        except UserError:
+            if read_card(folder) == card:  # else a run in training has just replaced its best network
+                raise
+
+
+def _open(
+    path: str | Path, folder: Path, card: Card, precision: Precision | None, game: Game | None
+) -> Network:
+    """The network of a folder whose card has been read."""
     if precision is None and card.precision == "int8":
         home = home_of(card, game)
         planes_for(card, home, str(folder))  # a card that names planes the game does not have
