@@ -10,7 +10,7 @@ from tengen.games.position import Position
 from tengen.tactics import threats
 from tengen.tactics.rows import winning_moves, winning_moves_near
 from tengen.tactics.threats import find_win, new_work
-from tengen.tactics.windows import Work
+from tengen.tactics.windows import WINS, Work
 
 RULES = ("freestyle", "standard", "caro", "caro-exact", "renju")
 
@@ -243,15 +243,16 @@ def test_a_finished_game_holds_no_win() -> None:
 def test_winning_moves_are_those_that_win(rule: str) -> None:
     game = named(8, 8, 5, rule)
     rng = np.random.default_rng(5)
-    out, near = np.zeros(64, np.int64), np.zeros(8, np.int64)
+    memory = new_work(game).memory
+    out = memory[WINS:]
     for _ in range(100):
         position = random_position(game, rng)
         state, me = position.state.copy(), position.to_move
         expected = {a for a in position.legal_actions if position.play(a).winner == me}
-        assert set(out[: winning_moves(state, me, out, 0)].tolist()) == expected
+        assert set(out[: winning_moves(state, me, memory, WINS)].tolist()) == expected
         found = set()
         for stone in np.flatnonzero(state[game.cells] == me):
-            found |= set(near[: winning_moves_near(state, int(stone), me, near, 0)].tolist())
+            found |= set(out[: winning_moves_near(state, int(stone), me, memory, WINS)].tolist())
         assert found == expected
 
 

@@ -29,7 +29,7 @@ from tengen.games import mnk
 from tengen.games.batch import LOSS, WIN
 from tengen.games.game import Game, Mask, State
 from tengen.games.mnk import CARO, HEADER, RENJU
-from tengen.search.tree import inlined, kernel, spliced
+from tengen.search.tree import kernel, spliced
 from tengen.tactics.lines import whole
 from tengen.tactics.rows import winning_moves, winning_moves_near
 from tengen.tactics.threats import FOUND, TO_MOVE, begin_search, is_four, new_work, row_left, search
@@ -129,21 +129,19 @@ def mark_stops(
 ) -> int:
     """Marks the moves that may stop the opponent's line of fours; returns their number."""
     num_cells, k, rule = board[0] * board[1], whole(board[2]), board[3]
-    # 1. the moves that could matter
+    # 1. the moves that could matter: in line with certain points
     for cell in range(num_cells):
         memory[MARKS + cell] = MAY_STOP if rule == RENJU and length > 1 else 0
-    if length == 1:  # the opponent completes a row at once; in caro also the ends of a row matter
-        num_wins = winning_moves(board, 3 - me, memory, whole(WINS))
-        mark_in_line(memory[WINS], k, board, memory)
-    elif rule >= CARO:  # there are several lines: near all moves that were looked at
-        for cell in range(num_cells):
-            if memory[SEEN + cell] >= first_list:
-                mark_in_line(cell, k, board, memory)
-    else:
-        for i in range(length):
-            memory[MARKS + memory[LINE + i]] = MAY_STOP
-            if i % 2 == 1:
-                mark_in_line(memory[LINE + i], k - 1, board, memory)
+    num_wins = winning_moves(board, 3 - me, memory, whole(WINS)) if length == 1 else 0
+    for i in range(num_cells if rule >= CARO and length > 1 else length):
+        if length == 1:  # the opponent completes a row at once; in caro also the ends of that row matter
+            point, distance = memory[WINS], k
+        elif rule >= CARO:  # there are several lines: near all moves that were looked at
+            point, distance = i, k if memory[SEEN + i] >= first_list else -1
+        else:
+            point, distance = memory[LINE + i], (k - 1) * (i % 2)
+        if distance >= 0:
+            mark_in_line(point, distance, memory)
     if length > 1:
         mark_own_fours(board, memory)
     # 2. those of them after which the line no longer wins
@@ -167,7 +165,7 @@ def mark_own_fours(board: State, memory: Ints) -> None:
     for direction in range(4):
         for cell in range(num_cells):
             if memory[COUNTS + direction * num_cells + cell] == DEFENDER * (k - 2):
-                step, ahead, _ = ray(board, cell, direction)
+                step, ahead, _ = ray(cell, direction, memory)
                 for i in range(k if ahead >= k - 1 else 0):
                     memory[MARKS + cell + i * step] = MAY_STOP
 
@@ -197,11 +195,10 @@ def still_wins(cell: int, me: int, length: int, board: State, memory: Ints, renj
     return wins
 
 
-@inlined
-def mark_in_line(cell: int, distance: int, board: State, memory: Ints) -> None:
+@spliced
+def mark_in_line(cell: int, distance: int, memory: Ints) -> None:
     """Marks a cell and all cells in line with it, up to a distance."""
-    memory[MARKS + cell] = MAY_STOP
     for direction in range(4):
-        step, ahead, behind = ray(board, cell, direction)
+        step, ahead, behind = ray(cell, direction, memory)
         for i in range(-min(distance, behind), min(distance, ahead) + 1):
             memory[MARKS + cell + i * step] = MAY_STOP

@@ -21,43 +21,43 @@ def allocating(function: Function) -> Function:
 
 
 @kernel
-def winning_moves(state: State, player: int, out: Ints, place: int) -> int:
-    """Writes the points where a player would complete a winning row to out[place:]; returns their number."""
+def winning_moves(state: State, player: int, memory: Ints, place: int) -> int:
+    """Writes the points where a player would complete a row to memory[place:]; returns their number."""
     count = 0
     for cell in range(state[0] * state[1]):
         if state[HEADER + cell] in (0, FORBIDDEN) and completes_row(state, cell, player):
-            out[place + count] = cell
+            memory[place + count] = cell
             count += 1
     return count
 
 
 @kernel
-def winning_moves_near(state: State, stone: int, player: int, out: Ints, place: int) -> int:
+def winning_moves_near(state: State, stone: int, player: int, memory: Ints, place: int) -> int:
     """Writes the winning moves whose row would contain this stone of the player, 8 at most; 18 × as fast.
 
     If there were none before the stone was played, these are all.
     """
     count = 0
-    for i in range(ends_of_runs(state, stone, player, out, place)):
-        cell = out[place + i]
+    for i in range(ends_of_runs(state, stone, player, memory, place)):
+        cell = memory[place + i]
         if completes_row(state, cell, player):
-            out[place + count] = cell
+            memory[place + count] = cell
             count += 1
     return count
 
 
 @kernel
-def ends_of_runs(state: State, stone: int, player: int, out: Ints, place: int) -> int:
+def ends_of_runs(state: State, stone: int, player: int, memory: Ints, place: int) -> int:
     """The first cell in each of the eight directions without a stone of the player, if it is empty."""
     count = 0
     for direction in range(4):
-        step, ahead, behind = ray(state, stone, direction)
+        step, ahead, behind = ray(stone, direction, memory)
         for _ in range(2):
             cell = HEADER + stone + step
             for _ in range(ahead):
                 if state[cell] != player:
                     if state[cell] in (0, FORBIDDEN):
-                        out[place + count] = cell - HEADER
+                        memory[place + count] = cell - HEADER
                         count += 1
                     break
                 cell += step

@@ -7,7 +7,7 @@ placed and removed, so that the moves that may be fours need not be looked for.
 Everything is in one array of int64. A tuple of 19 arrays, passed from kernel to kernel, took three times as
 long to compile. Sections have a fixed size, for the largest board, so that their places are constants:
 
-    numbers │ counts │ windows │ places │ seen │ marks │ wins │ ends │ words │ line │ frames … │ table …
+    numbers │ rays │ counts │ windows │ places │ seen │ marks │ wins │ ends │ words │ line │ frames │ table
 """
 
 from typing import NamedTuple
@@ -32,7 +32,10 @@ NUM_WINDOWS, LISTS, NODES, NUM_WINS, ME, MAX_DEPTH, LIMIT, DEPTH, STATUS, LENGTH
 )
 
 MAX_CELLS = MAX_SIDE * MAX_SIDE
-COUNTS = 16  # [4 · cells], of the window that begins at a cell in a direction
+STEPS = 16  # [4], from a cell to the next in each direction: →  ↓  ↘  ↙
+AHEAD = STEPS + 4  # [4 · cells], how many cells follow a cell in a direction
+BEHIND = AHEAD + 4 * MAX_CELLS  # [4 · cells], how many cells come before it
+COUNTS = BEHIND + 4 * MAX_CELLS  # [4 · cells], of the window that begins at a cell in a direction
 WINDOWS = COUNTS + 4 * MAX_CELLS  # [4 · cells], those that may become fours
 PLACES = WINDOWS + 4 * MAX_CELLS  # [4 · cells], where a window is in that list
 SEEN = PLACES + 4 * MAX_CELLS  # [cells], in which list of moves a cell was last
@@ -72,26 +75,31 @@ class Work(NamedTuple):
 
 def new_work(game: Game, max_depth: int, table_bits: int) -> Work:
     """Memory for searches of at most `max_depth` attacking moves, with a table of 2^table_bits positions."""
-    cells = game.rows * game.cols
-    table = FRAMES + min(max_depth, cells // 2 + 2) * FRAME_SIZE
+    table = FRAMES + min(max_depth, game.rows * game.cols // 2 + 2) * FRAME_SIZE
     memory = np.zeros(table + 2 * (1 << table_bits), np.int64)
     memory[TABLE], memory[TABLE_SIZE] = table, 1 << table_bits
     memory[WORDS : WORDS + 3 * MAX_CELLS] = np.random.PCG64(0).random_raw(3 * MAX_CELLS).view(np.int64)
+    up, left = np.indices((game.rows, game.cols)).reshape(2, -1)
+    down, right = game.rows - 1 - up, game.cols - 1 - left
+    rays = (
+        (1, right, left),
+        (game.cols, down, up),
+        (game.cols + 1, np.minimum(down, right), np.minimum(up, left)),
+        (game.cols - 1, np.minimum(down, left), np.minimum(up, right)),
+    )
+    for direction, (step, ahead, behind) in enumerate(rays):
+        first = direction * MAX_CELLS
+        memory[STEPS + direction] = step
+        memory[AHEAD + first : AHEAD + first + len(ahead)] = ahead
+        memory[BEHIND + first : BEHIND + first + len(behind)] = behind
     return Work(np.zeros(game.state_size, np.int16), memory, RENJU if game.header[3] == RENJU else None)
 
 
 @inlined
-def ray(state: State, cell: int, direction: int) -> tuple[int, int, int]:
+def ray(cell: int, direction: int, memory: Ints) -> tuple[int, int, int]:
     """(step, cells ahead, cells behind) in a direction: →  ↓  ↘  ↙."""
-    rows, cols = state[0], state[1]
-    row, col = cell // cols, cell % cols
-    if direction == 0:
-        return 1, cols - 1 - col, col
-    if direction == 1:
-        return cols, rows - 1 - row, row
-    if direction == 2:
-        return cols + 1, min(rows - 1 - row, cols - 1 - col), min(row, col)
-    return cols - 1, min(rows - 1 - row, col), min(row, cols - 1 - col)
+    place = direction * MAX_CELLS + cell
+    return memory[STEPS + direction], memory[AHEAD + place], memory[BEHIND + place]
 
 
 @spliced
@@ -102,7 +110,7 @@ def count_windows(board: State, me: int, memory: Ints) -> tuple[bool, bool]:
     may_win, may_lose = False, False
     for direction in range(4):
         for cell in range(num_cells):
-            step, ahead, _ = ray(board, cell, direction)
+            step, ahead, _ = ray(cell, direction, memory)
             if ahead < k - 1:
                 continue
             count = 0
@@ -127,7 +135,7 @@ def add_to_windows(board: State, cell: int, weight: int, memory: Ints) -> None:
     num_cells, k = board[0] * board[1], board[2]
     num_windows = memory[NUM_WINDOWS]
     for direction in range(4):
-        step, ahead, behind = ray(board, cell, direction)
+        step, ahead, behind = ray(cell, direction, memory)
         for i in range(max(0, k - 1 - ahead), min(k - 1, behind) + 1):
             window = direction * num_cells + cell - i * step
             before = memory[COUNTS + window]
@@ -150,7 +158,7 @@ def remove_from_windows(board: State, cell: int, weight: int, memory: Ints) -> N
     num_cells, k = board[0] * board[1], board[2]
     num_windows = memory[NUM_WINDOWS]
     for direction in range(3, -1, -1):
-        step, ahead, behind = ray(board, cell, direction)
+        step, ahead, behind = ray(cell, direction, memory)
         for i in range(min(k - 1, behind), max(0, k - 1 - ahead) - 1, -1):
             window = direction * num_cells + cell - i * step
             after = memory[COUNTS + window]
@@ -176,7 +184,7 @@ def list_fours(board: State, frame: int, memory: Ints) -> int:
     for i in range(memory[NUM_WINDOWS] - 1, -1, -1):
         window = memory[WINDOWS + i]
         cell = window % num_cells
-        step, _, _ = ray(board, cell, window // num_cells)
+        step, _, _ = ray(cell, window // num_cells, memory)
         for _ in range(k):
             if board[HEADER + cell] == 0 and memory[SEEN + cell] != memory[LISTS]:
                 memory[SEEN + cell] = memory[LISTS]
