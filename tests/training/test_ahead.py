@@ -1,5 +1,6 @@
 """Games played ahead: who plays them, that the run is repeatable, and what happens if they fail."""
 
+import shutil
 import threading
 import time
 from collections.abc import Generator, Iterable, Iterator
@@ -99,6 +100,17 @@ def test_games_played_ahead_make_the_same_run(whole: Path, tmp_path: Path, worke
     assert sum(shard.games for shard in diary.shards) == GENERATIONS * 24
     ahead = [generation for generation, phase, total in diary.phases if phase == "playing ahead"]
     assert ahead == [2, 3, 4]  # the last one begins none
+
+
+def test_the_weights_of_the_networks_that_play_next_are_kept(whole: Path, tmp_path: Path) -> None:
+    """A GPU plays with them. Here 4 is the new champion, 0 was the one before, and plays generation 5."""
+    shutil.copytree(whole, tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    for generation in range(GENERATIONS):
+        shutil.copy(whole / "best" / "weights.safetensors", run.checkpoint(generation))
+    run.save_checkpoint(run.load_checkpoint(4), champion=4, plays_next=0)
+    kept = [n for n in range(GENERATIONS + 1) if (run.checkpoint(n) / "weights.safetensors").exists()]
+    assert kept == [0, 3, 4]
 
 
 @pytest.mark.parametrize("gate", ["always", "champion"])

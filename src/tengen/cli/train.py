@@ -56,7 +56,10 @@ def train(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
+        int | None,
+        typer.Option(
+            min=1, help="Number of processes; default: one per core. With an overlap, as many again play."
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="The same seed gives the same run; default: 0.")
