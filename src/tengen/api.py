@@ -208,10 +208,11 @@ class Training:
         with ExitStack() as stack:
             stack.enter_context(locked(self.folder))
             run_tasks = stack.enter_context(LocalWorkers(self._workers or available_cores()))
+            run_beside = stack.enter_context(LocalWorkers(self._workers or available_cores(), beside=True))
             watchers: list[Watcher] = [stack.enter_context(TensorBoard(self._run))]
             if shows:
                 watchers.append(Lines(self._run))
-            yield from train(self._run, run_tasks, Watchers(*watchers))
+            yield from train(self._run, run_tasks, Watchers(*watchers), run_beside)
 
     def plot(self, path: Path | str) -> None:
         """Draws its strength over the minutes of training: an .svg picture, or the whole report as .html."""

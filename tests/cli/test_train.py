@@ -45,7 +45,7 @@ def coached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[LengthConfi
     """Here, with a coach that trains nobody: the lengths it was asked for."""
     asked: list[LengthConfig] = []
 
-    def coach(run: Run, run_tasks: object, watcher: Watcher) -> list[object]:
+    def coach(run: Run, run_tasks: object, watcher: Watcher, run_beside: object) -> list[object]:
         asked.append(run.config.length)
         add_generation(run, max(1, run.generation + 1))
         watcher.finished(run.metrics()[-1])
@@ -189,6 +189,28 @@ def test_the_panel_follows_a_generation(tmp_path: Path) -> None:
     assert cells(shown(panel))["generation"] == "5 of 10, the champion is 3"
 
 
+def test_the_panel_shows_games_that_are_played_ahead(tmp_path: Path) -> None:
+    panel = LivePanel(made_run(tmp_path / "run", 4, "length.generations=10"), Console(file=io.StringIO()))
+    shard = ShardStats(60, 1000, 40_000, 55, 5, 1.5, (), 500)
+    panel.begin(5, "playing", 60)
+    panel.played(shard)
+    panel.begin(6, "playing ahead", 180)
+    panel.begin(5, "learning", 3)
+    panel.played(shard)
+    panel.learned(Losses(0.5, 0.2, 0.1))
+    found = cells(shown(panel))
+    assert found["generation"] == "5 of 10; 60/180 games ahead"
+    assert found["learning"].endswith(" 1/3 steps")
+    panel.finished(metrics_of(5))
+    panel.begin(6, "playing", 120)  # the coach waits for these
+    panel.played(shard)
+    found = cells(shown(panel))
+    assert found["generation"] == "6 of 10" and found["playing"].endswith(" 60/120 games")
+    panel.begin(6, "learning", 3)
+    panel.begin(7, "playing ahead", 180)
+    assert cells(shown(panel))["generation"] == "6 of 10; 0/180 games ahead"
+
+
 def test_the_panel_fits_a_small_terminal_and_leaves_room_for_what_ctrl_c_echoes(tmp_path: Path) -> None:
     """Also a run of many generations, with many opponents of long names."""
     run = made_run(tmp_path / ("long-name-" * 8), 0)
@@ -225,8 +247,11 @@ def test_a_signal_that_c_code_swallows_comes_again(capfd: pytest.CaptureFixture[
     assert capfd.readouterr().err == ""
 
 
-def test_ctrl_c_keeps_finished_shards_and_says_how_to_go_on(tmp_path: Path) -> None:
-    options = [part for setting in SETTINGS for part in ("--set", setting)]
+@pytest.mark.parametrize("overlap", [0, 1])
+def test_ctrl_c_keeps_finished_shards_and_says_how_to_go_on(tmp_path: Path, overlap: int) -> None:
+    """With an overlap: while the first generation is learned from, and the second plays."""
+    more = [f"selfplay.overlap={overlap}", "learner.passes=1000"] if overlap else []
+    options = [part for setting in [*SETTINGS, *more] for part in ("--set", setting)]
     process = subprocess.Popen(
         [sys.executable, "-m", "tengen", "train", "tictactoe", "--workers", "2", *options],
         cwd=tmp_path,
@@ -236,16 +261,17 @@ def test_ctrl_c_keeps_finished_shards_and_says_how_to_go_on(tmp_path: Path) -> N
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in the background
     )
-    replay = tmp_path / "runs" / "tictactoe" / "replay" / "0001"
+    replay = tmp_path / "runs" / "tictactoe" / "replay" / f"{1 + overlap:04}"
     while len(list(replay.glob("shard-*.safetensors"))) < 3:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     workers = [
         int(child)
-        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        for children in Path(f"/proc/{process.pid}/task").glob("*/children")
+        for child in children.read_text().split()
         if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
-    assert len(workers) == 2
+    assert len(workers) == (3 if overlap else 2)  # two play; one computes the gradients
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
     said, errors = process.communicate(timeout=60)
     assert process.returncode == 130

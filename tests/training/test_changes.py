@@ -70,14 +70,14 @@ def test_every_fixed_setting_is_one() -> None:
 
 def test_other_games_make_the_next_generation_anew(tmp_path: Path) -> None:
     run = made_run(tmp_path / "run", 2)
-    shards = [run.shard(generation, 0) for generation in (2, 3)]
+    shards = [run.shard(generation, 0) for generation in (2, 3, 4)]  # 4: played ahead
     for shard in shards:
         shard.parent.mkdir(parents=True)
         shard.write_bytes(b"games")
     run.reconfigure(changed(run.config, ["measure.every=2"], 3))
     assert all(shard.exists() for shard in shards)
     run.reconfigure(changed(run.config, ["selfplay.simulations=99"], 3))
-    assert [shard.exists() for shard in shards] == [True, False]
+    assert [shard.exists() for shard in shards] == [True, False, False]
 
 
 SMALL = [

@@ -104,5 +104,5 @@ def test_a_run_that_is_older_than_a_setting_goes_on_without_it() -> None:
     assert from_toml(old, earlier(), "config.toml").selfplay.fours == 0
     settings = asdict(load("gomoku9"))
     assert from_dict(settings).selfplay.fours == load("gomoku9").selfplay.fours > 0
-    del settings["selfplay"]["fours"]
-    assert from_dict(settings).selfplay.fours == 0
+    del settings["selfplay"]["fours"], settings["selfplay"]["overlap"]
+    assert from_dict(settings).selfplay.fours == from_dict(settings).selfplay.overlap == 0

@@ -18,10 +18,15 @@ MORE = ["--set", "selfplay.games=240", "--set", "learner.passes=6", "--set", "me
         "--set", "gate.games=6", "--set", "gate.rollouts=20", "--set", "measure.games=4"]  # fmt: skip
 
 
+@pytest.fixture(scope="module", params=["0", "1"])
+def overlap(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def untouched(tmp_path_factory: pytest.TempPathFactory, overlap: str) -> Path:
     folder = tmp_path_factory.mktemp("untouched")
-    first = command("tictactoe", "--generations", GENERATIONS, "--workers", "1")
+    first = command("tictactoe", "--generations", GENERATIONS, "--workers", "1", "--overlap", overlap)
     done = subprocess.run([*first, *MORE], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return folder / "runs" / "tictactoe"
@@ -31,11 +36,14 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL and limits of a process are Unix's")
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_ten_kills_and_a_full_disk_change_nothing(untouched: Path, tmp_path: Path, workers: str) -> None:
+def test_ten_kills_and_a_full_disk_change_nothing(
+    untouched: Path, tmp_path: Path, workers: str, overlap: str
+) -> None:
     import resource
 
     run, chance = tmp_path / "runs" / "tictactoe", random.Random(int(workers))
-    first = [*command("tictactoe", "--generations", GENERATIONS, "--workers", workers), *MORE]
+    length = ("--generations", GENERATIONS, "--overlap", overlap)
+    first = [*command("tictactoe", *length, "--workers", workers), *MORE]
     again = command("--resume", "tictactoe", "--workers", workers)
     kills = 0
     while kills < KILLS:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from tengen import games, notices
 from tengen.errors import MachineError, UserError
 from tengen.workers import local
 from tengen.workers.local import LocalWorkers
-from tengen.workers.tasks import RunTasks, TaskFailedError, WorkerDiedError
+from tengen.workers.tasks import RunTasks, StoppedError, TaskFailedError, WorkerDiedError
 
 REPOSITORY = Path(__file__).parents[2]
 CONNECT6 = REPOSITORY / "examples" / "connect6.py"
@@ -67,6 +68,10 @@ class Tool:
             raise MemoryError
         elif verb == "pid":
             return str(os.getpid())
+        elif verb == "nice":
+            return str(os.nice(0))
+        elif verb == "blocked":
+            return " ".join(sorted(number.name for number in signal.pthread_sigmask(signal.SIG_BLOCK, [])))  # type: ignore[union-attr]
         return rest
 
 
@@ -263,3 +268,34 @@ def test_workers_leave_with_a_parent_that_was_killed() -> None:
     parent.wait()
     assert wait_until_gone(pids)
     parent.stdout.close()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_tasks_beside_others_have_processes_of_their_own_and_lower_priority(processes: int) -> None:
+    with LocalWorkers(processes) as run_tasks, LocalWorkers(processes, beside=True) as run_beside:
+        with ThreadPoolExecutor(1) as thread:
+            beside = thread.submit(list, run_beside(Tool(), ["nice"] * 4))
+            in_front = list(run_tasks(Tool(), ["nice"] * 4))
+        assert {result for _, result in in_front} == {str(os.nice(0))}
+        assert {result for _, result in beside.result()} == {str(os.nice(0) + local.NICENESS)}
+        assert next(run_beside(Tool(), ["pid"]))[1] != str(os.getpid())
+
+
+def test_tasks_beside_others_are_stopped_by_another_thread() -> None:
+    with LocalWorkers(2, beside=True) as run_beside, ThreadPoolExecutor(1) as thread:
+        results = run_beside(Tool(), ["pid", *["sleep 60"] * 9])
+        pid = int(thread.submit(next, results).result()[1])
+        rest = thread.submit(list, results)
+        began = time.monotonic()
+        run_beside.stop()
+        with pytest.raises(StoppedError):
+            rest.result()
+        assert time.monotonic() - began < 30 and not is_running(pid)
+        with pytest.raises(StoppedError):  # a call that comes later, too
+            list(run_beside(Tool(), ["sleep 60"]))
+
+
+def test_a_process_that_a_thread_starts_does_not_get_ctrl_c() -> None:
+    with LocalWorkers(2, beside=True) as run_beside, ThreadPoolExecutor(1) as thread:
+        [(_, mask)] = thread.submit(list, run_beside(Tool(), ["blocked"])).result()
+    assert "SIGINT" in mask and "SIGTERM" not in mask

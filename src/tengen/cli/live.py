@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
@@ -78,7 +78,8 @@ class LivePanel:
         self._generation, self._phase, self._total, self._done = max(1, run.generation + 1), "starting", 0, 0
         self._steps: list[Losses] = []  # of this generation
         self._shards: list[ShardStats] = []
-        self._generation_began = self._phase_began = time.monotonic()
+        self._ahead: _Ahead | None = None
+        self._generation_began = self._playing_began = time.monotonic()
         played = self._last("selfplay")
         self._speed = _Speed(*(rate(played, what) for what in COUNTED)) if "games" in played else _Speed()
         self._is_over = False
@@ -96,16 +97,23 @@ class LivePanel:
         self._live.stop()
 
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
-        self._phase_began = time.monotonic()
+        now = time.monotonic()
+        if phase == "playing ahead" or (phase == "playing" and self._ahead is None):
+            self._shards, self._playing_began = [], now
+        if phase == "playing ahead":
+            self._ahead = _Ahead(total)
+            return
         if phase == "playing":
-            self._generation_began = self._phase_began
-            self._steps, self._shards = [], []
+            self._generation_began, self._steps, self._ahead = now, [], None
         self._generation, self._phase, self._total, self._done = generation, phase, total, 0
 
     def played(self, shard: "ShardStats") -> None:
         self._shards.append(shard)
-        self._done += shard.games
-        self._speed = _Speed.of(self._shards, time.monotonic() - self._phase_began)
+        if ahead := self._ahead:
+            self._ahead = replace(ahead, done=ahead.done + shard.games)
+        else:
+            self._done += shard.games
+        self._speed = _Speed.of(self._shards, time.monotonic() - self._playing_began)
 
     def learned(self, losses: "Losses") -> None:
         self._steps.append(losses)
@@ -152,7 +160,8 @@ class LivePanel:
     def _generation_text(self) -> str:
         text = _of(self._generation, self._config.length.generations)
         champion = self._last("gate").get("champion", self._complete())
-        return text + (f", the champion is {champion}" if champion != self._complete() else "")
+        text += f", the champion is {champion}" if champion != self._complete() else ""
+        return text + (f"; {self._ahead}" if self._ahead else "")
 
     def _phase_bar(self) -> ProgressBar:
         if self._total:
@@ -190,6 +199,17 @@ class LivePanel:
         if not history:
             return Text(f"{title:10}      …", style="dim")
         return Text.assemble(f"{title:10} {history[-1]:6.3f}  ", (sparkline(history, CURVE), "cyan"))
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    """The games that are played meanwhile, for the next generation."""
+
+    total: int
+    done: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.done:,}/{self.total:,} games ahead"
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,19 @@ def train(
     curriculum: Annotated[
         bool, typer.Option("--curriculum", help="Learn on smaller boards first; the same command continues.")
     ] = False,
+    overlap: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="1: play the next generation while this one is learned from; like --set selfplay.overlap=1.",
+        ),
+    ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
+        int | None,
+        typer.Option(
+            min=1, help="Number of processes; default: one per core. With an overlap, as many again play."
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="The same seed gives the same run; default: 0.")
@@ -63,21 +74,22 @@ def train(
 
     from tengen.training.start import create_run, limits, reopen_run
 
+    settings = [*(settings or []), *([] if overlap is None else [f"selfplay.overlap={overlap}"])]
     if resume is not None:
         if game or name or preset or curriculum or seed is not None:
             raise UserError("--resume keeps the game, the name and the seed: leave them out")
-        run = reopen_run(resume, settings or [], limits(minutes, generations))
+        run = reopen_run(resume, settings, limits(minutes, generations))
     elif game is None:
         example, again = command("train", "connect4"), command("train", "--resume", "NAME")
         raise UserError(f"which game? {example}, or {again}")
     else:
         from tengen.training import config_files as configs
 
-        config = configs.load(game, settings or [], seed or 0, preset)
+        config = configs.load(game, settings, seed or 0, preset)
         for limit in limits(minutes, generations):
             config = configs.with_setting(config, limit)
         if curriculum:
-            _run_stages(config, name, settings or [], workers, plain)
+            _run_stages(config, name, settings, workers, plain)
             return
         run = create_run(name, config)
     run_to_end(run, workers, plain)
@@ -126,7 +138,8 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
     try:
         with locked(run.folder), reraise_swallowed_signals(), ExitStack() as stack:
             run_tasks = stack.enter_context(LocalWorkers(workers or available_cores()))
-            for _ in coach(run, run_tasks, Watchers(*_watchers(run, is_live, stack))):
+            run_beside = stack.enter_context(LocalWorkers(workers or available_cores(), beside=True))
+            for _ in coach(run, run_tasks, Watchers(*_watchers(run, is_live, stack)), run_beside):
                 pass
     except KeyboardInterrupt:
         print(

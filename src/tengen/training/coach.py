@@ -3,7 +3,8 @@
 champion ── self-play ──► shards ──► replay ──► learner ──► checkpoint ──► gate ──► champion
 
 Only the coach writes files. The slow work (games, gradients, matches) is done by `run_tasks`; the coach does
-not know on which machine.
+not know on which machine. With `selfplay.overlap`, `run_beside` plays the next generation meanwhile
+(ahead.py).
 """
 
 import time
@@ -16,6 +17,7 @@ from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.training import manifest
+from tengen.training.ahead import Ahead
 from tengen.training.config import Config
 from tengen.training.exporting import export, with_precisions
 from tengen.training.gate import Standing, hold_gate
@@ -23,66 +25,74 @@ from tengen.training.generation import Generation, ReplayMetrics
 from tengen.training.gradients import GradientWork
 from tengen.training.learner import Learner
 from tengen.training.measure import strength_of
-from tengen.training.playing import play, stored
+from tengen.training.playing import stored
 from tengen.training.replay import Replay
 from tengen.training.run import Run, arguments_of
 from tengen.training.watch import Watcher
-from tengen.workers.tasks import RunTasks
+from tengen.workers.tasks import RunBeside, RunTasks
 
 
-def train(run: Run, run_tasks: RunTasks, watcher: Watcher) -> Iterator[Generation]:
+def train(
+    run: Run, run_tasks: RunTasks, watcher: Watcher, run_beside: RunBeside | None = None
+) -> Iterator[Generation]:
     """Each generation, once it is complete and on disk; starts or continues a run, to its end."""
     game = games.find(run.config.game)
     learner, replay, standing = start_or_resume(run, game, run_tasks, watcher)
     config, number, elapsed = run.config, run.generation + 1, run.elapsed
     compute_gradients = partial(run_tasks, gradient_work(config))
-    is_last = run.is_finished
-    while not is_last:
-        began, progress = time.perf_counter(), config.length.progress(number - 1, elapsed)
-        # 1. play
-        shards, selfplay = play(run, config, number, standing.champion, run_tasks, watcher)
-        # 2. store
-        num_new = replay.add(shards)
-        # 3. learn
-        learning_began = time.perf_counter()
-        num_steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
-        if config.network.start and len(replay.samples()) < config.replay.least_positions:
-            num_steps = 0  # a trained network learns only once the window is full: it would forget
-        watcher.begin(number, "learning", num_steps)
-        deadline = began + config.length.seconds_left(elapsed)
-        seed = [config.seed, number, 1]
-        losses = learner.learn(
-            replay.samples(), num_steps, progress, seed, deadline, compute_gradients, watcher.learned
-        )
-        learning_seconds = time.perf_counter() - learning_began
-        watcher.begin(number, "exporting")
-        checkpoint, exported = export(config, game, learner, replay, number)
-        # 4. measure
-        watcher.begin(number, "measuring")
-        standing, match = hold_gate(run, config, game, standing, checkpoint, run_tasks)
-        seconds = time.perf_counter() - began
-        is_last = config.length.is_over(number, elapsed + seconds, seconds)
-        strength = strength_of(run, config.measure, game, checkpoint, is_last, run_tasks)
-        # 5. record
-        elapsed += time.perf_counter() - began
-        generation = Generation(
-            number,
-            elapsed,
-            selfplay,
-            losses,
-            learning_seconds,
-            ReplayMetrics(len(replay.samples()), replay.total),
-            exported,
-            standing,
-            match,
-            strength,
-        )
-        training = {"minutes": round(elapsed / 60, 1), "positions": replay.total, "config": asdict(config)}
-        card = replace(checkpoint.card, strength=strength, training=training)
-        run.record(generation, replace(checkpoint, card=card))
-        watcher.finished(generation.to_line())
-        yield generation
-        number += 1
+    is_last, seconds = run.is_finished, 0.0  # of the last generation
+    with Ahead(run, config, run_tasks, run_beside, watcher) as ahead:
+        while not is_last:
+            began, progress = time.perf_counter(), config.length.progress(number - 1, elapsed)
+            # 1. play
+            shards, selfplay = ahead.shards(number)
+            # 2. store
+            num_new = replay.add(shards)
+            if not config.length.is_over(number, elapsed + seconds, seconds):  # if it takes no longer
+                ahead.begin(number + 1)
+            # 3. learn
+            learning_began = time.perf_counter()
+            num_steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
+            if config.network.start and len(replay.samples()) < config.replay.least_positions:
+                num_steps = 0  # a trained network learns only once the window is full: it would forget
+            watcher.begin(number, "learning", num_steps)
+            deadline = began + config.length.seconds_left(elapsed)
+            seed = [config.seed, number, 1]
+            losses = learner.learn(
+                replay.samples(), num_steps, progress, seed, deadline, compute_gradients, watcher.learned
+            )
+            learning_seconds = time.perf_counter() - learning_began
+            watcher.begin(number, "exporting")
+            checkpoint, exported = export(config, game, learner, replay, number)
+            # 4. measure
+            watcher.begin(number, "measuring")
+            before = standing
+            standing, match = hold_gate(run, config, game, before, checkpoint, run_tasks)
+            seconds = time.perf_counter() - began
+            is_last = config.length.is_over(number, elapsed + seconds, seconds)
+            strength = strength_of(run, config.measure, game, checkpoint, is_last, run_tasks)
+            # 5. record
+            elapsed += time.perf_counter() - began
+            generation = Generation(
+                number,
+                elapsed,
+                selfplay,
+                losses,
+                learning_seconds,
+                ReplayMetrics(len(replay.samples()), replay.total),
+                exported,
+                standing,
+                match,
+                strength,
+            )
+            minutes = round(elapsed / 60, 1)
+            training = {"minutes": minutes, "positions": replay.total, "config": asdict(config)}
+            card = replace(checkpoint.card, strength=strength, training=training)
+            plays_next = (before if config.selfplay.overlap else standing).champion
+            run.record(generation, replace(checkpoint, card=card), plays_next)
+            watcher.finished(generation.to_line())
+            yield generation
+            number += 1
 
 
 def gradient_work(config: Config) -> GradientWork:

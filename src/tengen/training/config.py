@@ -44,6 +44,7 @@ class SelfPlayConfig:
     cache_positions: int = 200_000  # evaluations cached per worker, at most 256 MiB
     precision: Literal["auto", "fp32", "int8"] = "auto"  # a probe decides when the run begins
     device: str = "cpu"  # for the network: cpu (ONNX Runtime), cuda, mps or auto (PyTorch)
+    overlap: int = 0  # 1: the next generation plays while this one is learned from, by a network one older
 
     @property
     def num_shards(self) -> int:
@@ -230,6 +231,7 @@ MOST = {  # where more would crash, or never end
     "selfplay.temperature_plies": 1_000_000,
     "selfplay.fours": 1_000_000,
     "selfplay.cache_positions": 100_000_000,
+    "selfplay.overlap": 1,
     "replay.least_positions": 1_000_000_000,
     "learner.batch_size": 65_536,
     "learner.passes": 10_000,

@@ -16,11 +16,11 @@ from tengen.workers.tasks import RunTasks
 
 MOST_RISE = 4  # simulations rise to at most this many times the first number
 
+Played = tuple[list[Shard], SelfPlayMetrics]
 
-def play(
-    run: Run, config: Config, generation: int, champion: int, run_tasks: RunTasks, watcher: Watcher
-) -> tuple[list[Shard], SelfPlayMetrics]:
-    """The shards of a generation, in order, and their metrics. The champion plays."""
+
+def play(run: Run, config: Config, generation: int, run_tasks: RunTasks, watcher: Watcher) -> Played:
+    """The shards of a generation, in order, and their metrics. The champion plays: see `who_plays`."""
     began = time.perf_counter()
     tasks = shards_of(config, generation)
     paths = [run.shard(generation, task.number) for task in tasks]
@@ -28,7 +28,8 @@ def play(
     watcher.begin(generation, "playing", sum(task.num_games for task in missing))
     new: dict[int, Shard] = {}
     if missing:
-        network = run.load_checkpoint(champion).to_send(has_weights=config.selfplay.device != "cpu")
+        champion = run.load_checkpoint(who_plays(run, config, generation))
+        network = champion.to_send(has_weights=config.selfplay.device != "cpu")
         paths[0].parent.mkdir(parents=True, exist_ok=True)
         for index, shard in run_tasks(SelfPlay(config.game, config.selfplay, network), missing):
             number = missing[index].number
@@ -51,8 +52,15 @@ def stored(run: Run, generation: int, run_tasks: RunTasks, watcher: Watcher) -> 
     paths = [run.shard(generation, number) for number in range(config.selfplay.num_shards)]
     if all(path.is_file() for path in paths):
         return [replay.load(path) for path in paths]
-    champion = Standing.load(run.checkpoint(generation - 1)).champion if generation > 1 else 0
-    return play(run, config, generation, champion, run_tasks, watcher)[0]
+    return play(run, config, generation, run_tasks, watcher)[0]
+
+
+def who_plays(run: Run, config: Config, generation: int) -> int:
+    """The network that plays a generation: the champion after the generation before it. With an overlap that
+    one is still being learned from, so it is the champion after the one before that: 0 0 1 2 3 … if the gate
+    always promotes."""
+    last = generation - 1 - config.selfplay.overlap
+    return Standing.load(run.checkpoint(last)).champion if last > 0 else 0
 
 
 def shards_of(config: Config, generation: int) -> list[ShardTask]:

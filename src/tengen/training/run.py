@@ -5,7 +5,7 @@ resumed.
     metrics.jsonl                      a line per generation, written just before its card
     replay/0007/shard-000.safetensors  the games of generation 7, and their statistics
     checkpoints/0007/                  the network that learned from them; 0000 has random weights
-        weights.safetensors            to continue learning (kept for the last two and the champion)
+        weights.safetensors            to continue learning (kept for the last two and those that play)
         net.onnx int8.onnx card.json   to play
         gate.json                      which network is the champion now
         manifest.json                  hashes of these files, and the line of metrics
@@ -13,8 +13,8 @@ resumed.
     best/                              a copy of the champion's files to play
     .lock                              keeps a second process from training the same run
 
-Generation g + 1 plays with checkpoint g and learns to become checkpoint g + 1, whose card is written last:
-the card with the highest number is the last complete generation.
+Generation g + 1 plays with checkpoint g (with an overlap: g - 1) and learns to become checkpoint g + 1, whose
+card is written last: the card with the highest number is the last complete generation.
 """
 
 import json
@@ -101,11 +101,12 @@ class Run:
         files.write_bytes(self.folder / "config.toml", sealed.seal(text.encode("utf-8")))
 
     def reconfigure(self, config: Config) -> None:
-        """Changes the settings, starting with the next generation. Its games played with the old settings are
-        removed."""
+        """Changes the settings, starting with the next generation. Games that were played for it, or ahead of
+        it, with the old settings are removed."""
         if changes.changes_games(self.config, config):
-            for shard in self.shard(self.generation + 1, 0).parent.glob("*"):
-                shard.unlink()
+            for shard in (self.folder / "replay").glob("[0-9]*/*"):
+                if int(shard.parent.name) > self.generation:
+                    shard.unlink()
         self.configure(config)
 
     def checkpoint(self, generation: int) -> Path:
@@ -120,11 +121,12 @@ class Run:
         cards = (self.folder / "checkpoints").glob("[0-9]*/card.json")
         return max((int(card.parent.name) for card in cards), default=-1)
 
-    def record(self, generation: "Generation", checkpoint: Checkpoint) -> None:
-        """Completes a generation: writes its line of metrics and its files, the card last."""
-        line = generation.to_line()
+    def record(self, generation: "Generation", checkpoint: Checkpoint, plays_next: int) -> None:
+        """Completes a generation: writes its line of metrics and its files, the card last. `plays_next`: the
+        network that plays the next generation."""
+        line, standing = generation.to_line(), generation.standing
         self.log(line)
-        self.save_checkpoint(checkpoint, generation.standing.champion, line, generation.standing.to_text())
+        self.save_checkpoint(checkpoint, standing.champion, line, standing.to_text(), plays_next)
 
     def save_checkpoint(
         self,
@@ -132,9 +134,10 @@ class Run:
         champion: int,
         metrics: dict[str, Any] | None = None,
         gate: str | None = None,
+        plays_next: int | None = None,
     ) -> None:
         """Writes all files of a generation, the card last. A new champion is copied to best/ before the card.
-        Then old weights are removed."""
+        Then old weights are removed, except those of the champion and of the network that plays next."""
         generation = checkpoint.card.generation
         folder = self.checkpoint(generation)
         folder.mkdir(parents=True, exist_ok=True)
@@ -148,7 +151,7 @@ class Run:
             self.promote(checkpoint)
         write_checkpoint(folder, checkpoint)
         for old in range(generation - KEPT_WEIGHTS + 1):
-            if old != champion:
+            if old not in (champion, plays_next):
                 (self.checkpoint(old) / WEIGHTS).unlink(missing_ok=True)
 
     def load_checkpoint(self, generation: int) -> Checkpoint:

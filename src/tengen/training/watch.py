@@ -6,8 +6,14 @@ generation 7:  begin(7, "playing", 512)    played(shard) played(shard) …
                begin(7, "exporting")
                begin(7, "measuring")
                finished(metrics)
+
+With `selfplay.overlap`, the next generation reports meanwhile, from another thread:
+
+generation 8:  begin(8, "playing ahead", 512)    played(shard) played(shard) …
+               begin(8, "playing", 128)          the coach waits for the games that are left
 """
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -17,7 +23,7 @@ if TYPE_CHECKING:  # a watcher needs no PyTorch
     from tengen.training.learner import Losses
     from tengen.training.selfplay import ShardStats
 
-Phase = Literal["playing", "learning", "exporting", "measuring"]
+Phase = Literal["playing", "learning", "exporting", "measuring", "playing ahead"]
 
 
 class Watcher(Protocol):
@@ -37,26 +43,30 @@ class Watcher(Protocol):
 
 
 class Watchers:
-    """A watcher that passes every report on to several others, or to none."""
+    """A watcher that passes every report on to several others, or to none; one report at a time."""
 
     def __init__(self, *watchers: Watcher) -> None:
-        self._watchers = watchers
+        self._watchers, self._lock = watchers, threading.Lock()
 
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
-        for watcher in self._watchers:
-            watcher.begin(generation, phase, total)
+        with self._lock:
+            for watcher in self._watchers:
+                watcher.begin(generation, phase, total)
 
     def played(self, shard: "ShardStats") -> None:
-        for watcher in self._watchers:
-            watcher.played(shard)
+        with self._lock:
+            for watcher in self._watchers:
+                watcher.played(shard)
 
     def learned(self, losses: "Losses") -> None:
-        for watcher in self._watchers:
-            watcher.learned(losses)
+        with self._lock:
+            for watcher in self._watchers:
+                watcher.learned(losses)
 
     def finished(self, metrics: dict[str, Any]) -> None:
-        for watcher in self._watchers:
-            watcher.finished(metrics)
+        with self._lock:
+            for watcher in self._watchers:
+                watcher.finished(metrics)
 
 
 def rate(played: dict[str, Any], what: str) -> float:

@@ -11,6 +11,9 @@ loaded once; it keeps the last MOST_OPEN works. Work, tasks and results travel t
 dataclasses do best. Games that were loaded from files travel with the tasks.
 
 However it ends, by the last result, an error, Ctrl-C or a `break`, no process is left behind.
+
+Work beside other work, called from a second thread, has processes of its own, so that no gradient waits
+behind a shard of games: LocalWorkers(2, beside=True). They have a lower priority, and `stop()` ends them.
 """
 
 import hashlib
@@ -31,7 +34,7 @@ from typing import Any, Self
 
 from tengen import games, notices
 from tengen.errors import MachineError, UserError, machine_failure
-from tengen.workers.tasks import Result, Task, TaskFailedError, Work, WorkerDiedError
+from tengen.workers.tasks import Result, StoppedError, Task, TaskFailedError, Work, WorkerDiedError
 
 # Libraries read these when they are imported. A process is given one core: more threads would only fight.
 ONE_THREAD = dict.fromkeys(
@@ -39,6 +42,9 @@ ONE_THREAD = dict.fromkeys(
 )
 PATIENCE = 5.0  # seconds a process has to leave when asked; then it is killed
 MOST_OPEN = 2  # works per process: one that comes again and again (gradients), and another
+NICENESS = 5  # of processes beside others: they get a quarter of a core that both want, and all that is idle
+
+_starting = threading.Lock()  # a process starts with changes to ours: two threads must not make them at once
 
 
 @dataclass(frozen=True)
@@ -95,10 +101,13 @@ class _Worker:
 
 
 class LocalWorkers:
-    """Processes that stay until the end of a with statement. One process means this one."""
+    """Processes that stay until the end of a with statement. One process means this one.
 
-    def __init__(self, processes: int) -> None:
-        self._processes = processes
+    beside: they work beside others, with lower priority; one process is not this one then."""
+
+    def __init__(self, processes: int, beside: bool = False) -> None:
+        self._processes, self._beside = processes, beside
+        self._stopped, self._stopping = connection.Pipe(duplex=False)  # can be read once it was stopped
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []
         self._here = _Open()
@@ -111,22 +120,29 @@ class LocalWorkers:
         _stop(self._workers)
         self._workers, self._idle = [], []
 
+    def stop(self) -> None:
+        """Ends the call that another thread is in, and every later one: they raise StoppedError."""
+        self._stopping.send(None)  # is never received, so that it holds for every later call too
+
     def __call__(
         self, work: Work[Task, Result], tasks: Iterable[Task], /
     ) -> Generator[tuple[int, Result], None, None]:
         """(index of the task, its result) as they finish. Left early, it stops the processes that work."""
-        if self._processes == 1:
+        if self._processes == 1 and not self._beside:
             yield from self._run_here(work, tasks)
             return
         packed = pickle.dumps(work)
         key, numbered = hashlib.sha256(packed).digest(), enumerate(tasks)
         busy: list[_Worker] = []
+        stopped = [self._stopped] if self._beside else []
         try:
             for index, task in islice(numbered, self._processes):
                 busy.append(self._idle.pop() if self._idle else self._start())
                 _send(busy[-1], key, packed, index, task)
             while busy:
-                for ready in connection.wait([worker.pipe for worker in busy]):
+                for ready in connection.wait([*stopped, *(worker.pipe for worker in busy)]):
+                    if ready is self._stopped:
+                        raise StoppedError
                     worker = next(worker for worker in busy if worker.pipe is ready)
                     answer = _receive(worker)
                     if isinstance(answer, _Notice):
@@ -164,12 +180,13 @@ class LocalWorkers:
     def _start(self) -> _Worker:
         spawn = get_context("spawn")  # a fork would copy locks that other threads hold
         ours, theirs = spawn.Pipe()
-        process = spawn.Process(target=_serve, args=(theirs,), daemon=True)
-        resource_tracker.ensure_running()  # its start unblocks SIGINT, so it comes first
-        # The process inherits the blocked SIGINT: Ctrl-C in a terminal reaches all, and is for us alone.
-        with _environment({**ONE_THREAD, notices.WORKER: "1"}), _without_main(), _without_interrupts():
-            process.start()
-            self._workers.append(worker := _Worker(process, ours))
+        process = spawn.Process(target=_serve, args=(theirs, self._beside), daemon=True)
+        with _starting:
+            resource_tracker.ensure_running()  # its start unblocks SIGINT, so it comes first
+            # The process inherits the blocked SIGINT: Ctrl-C in a terminal reaches all, and is for us alone.
+            with _environment({**ONE_THREAD, notices.WORKER: "1"}), _without_main(), _without_interrupts():
+                process.start()
+                self._workers.append(worker := _Worker(process, ours))
         theirs.close()  # now the death of the process is the end of the pipe
         return worker
 
@@ -261,21 +278,31 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
 def _without_interrupts() -> Iterator[None]:
     """Ctrl-C waits until the end of the block, and never reaches processes that are started in it."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # no KeyboardInterrupt comes here
+        with _blocked_interrupts():  # no KeyboardInterrupt comes here, but processes would get the signal
+            yield
         return
     came: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    blocked = {signal.SIGINT} if sys.platform != "win32" else set()
-    # Blocking is inherited by processes. For us it is not enough: another thread may take the signal.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, blocked) if blocked else set()
     try:
-        yield
+        with _blocked_interrupts():  # not enough for us: another thread may take the signal
+            yield
     finally:
-        if blocked:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, before)
         if came and callable(before):
             before(signal.SIGINT, None)
+
+
+@contextmanager
+def _blocked_interrupts() -> Iterator[None]:
+    """SIGINT does not come to this thread, nor to processes that it starts: they inherit the blocking."""
+    if sys.platform == "win32":
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @contextmanager
@@ -307,8 +334,10 @@ def reraise_swallowed_signals() -> Iterator[None]:
 # ---- in the worker
 
 
-def _serve(pipe: "Connection[Any, Any]") -> None:
+def _serve(pipe: "Connection[Any, Any]", beside: bool) -> None:
     """The life of a worker: tasks in, results out, until it is asked to leave."""
+    if beside and sys.platform != "win32":
+        os.nice(NICENESS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # leaves by the finally below, closing players
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     one_at_a_time = threading.Lock()  # a notice may come from another thread

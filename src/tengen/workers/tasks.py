@@ -38,6 +38,17 @@ class RunTasks(Protocol):
         everything, so "play until we know" needs no more than a `break`."""
 
 
+class RunBeside(RunTasks, Protocol):
+    """Has tasks done beside other work: a second thread calls it, and the first one can stop that call."""
+
+    def stop(self) -> None:
+        """Ends the call that another thread is in, and every later one: they raise StoppedError."""
+
+
+class StoppedError(Exception):
+    """The tasks were stopped by another thread."""
+
+
 class TaskFailedError(Exception):
     """A task raised something that is nobody's mistake but the program's; the message holds where."""
 
