@@ -43,6 +43,7 @@ from tengen.games.batch import lift
 from tengen.games.coordinates import Cells
 from tengen.games.game import Game, Mask, Planes, State
 from tengen.games.position import Position
+from tengen.players.mcts import choice_of
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
@@ -245,10 +246,10 @@ def _use_loops(game: Game) -> None:
 
 def _use_cache() -> None:
     cache = CachedEvaluator(UniformEvaluator(), TINY, 100_000)
-    states = np.zeros((64, TINY.state_size), np.int16)
-    states[:, 0] = np.arange(64)  # many different ones, so that the index grows
+    states = np.zeros((512, TINY.state_size), np.int16)
+    states[:, 0] = np.arange(len(states))  # many different ones, so that the index grows
     for _ in range(2):
-        cache.evaluate(states, np.ones((64, TINY.num_actions), np.bool_))
+        cache.evaluate(states, np.ones((len(states), TINY.num_actions), np.bool_))
 
 
 def _use_fours(game: Game) -> None:
@@ -262,11 +263,12 @@ def _use_search(name: str) -> None:
     search = Search(TINY, UniformEvaluator(), settings, max_simulations=40, leaves_per_round=leaves)
     search._expand = _expand  # instead of a compiled loop over the rules
     search.begin(position.state[None], np.random.default_rng(0))
+    search.refute(TINY_CELLS - 1, distance=2)
     search.run(8)
-    of_search(position, search)
-    search.refute(TINY_CELLS - 1, distance=2)
-    search.advance(np.zeros(1, np.int32))
-    search.refute(TINY_CELLS - 1, distance=2)
+    choice_of(search)
+    if name == "puct":  # live analysis, and a tree that is kept from move to move
+        of_search(position, search)
+        search.advance(np.zeros(1, np.int32))
 
 
 def _use_player(spec: str, game: Game) -> None:
