@@ -28,6 +28,7 @@ MAX_THREATS = 100_000
 THREATS_PER_SIMULATION = 10
 MOST_CHECKS = 3  # times the nodes of one search, for all moves that are checked together
 SHARE_BEFORE, SHARE_AFTER = 0.05, 0.1  # of the time
+SECONDS = 2.0  # without a limit, as in live analysis
 
 
 class Refutable(Thinking):
@@ -134,22 +135,24 @@ class Fours:
 
     def around(self, position: Position, thinking: Refutable, limit: Limit) -> Thinking:
         """The same thinking after a search for forced wins, and its best move checked for the opponent's."""
-        max_fours, max_threats = MAX_FOURS, MAX_THREATS
+        max_fours = MAX_FOURS
         if limit.simulations is not None:
-            max_fours = min(max_fours, FOURS_PER_SIMULATION * limit.simulations)
-            max_threats = min(max_threats, THREATS_PER_SIMULATION * limit.simulations)
+            max_fours = min(MAX_FOURS, FOURS_PER_SIMULATION * limit.simulations)
         fours = FoursFinder(threats.new_work(position.game), max_fours)
-        checked: Thinking = Checked(fours, position, thinking)
-        if self._threats is not None:
-            finder = ThreatsFinder(self._threats, max_threats)
-            timed = limit.simulations is None
-            seconds = limit.thinking_seconds if timed else None
-            checked = Checked(
-                finder, position, Checked(fours, position, thinking), SHARE_AFTER if timed else 0.0
-            )
-            most = None if seconds is None else SHARE_BEFORE * seconds
-            checked = WinFirst(finder, position, checked, self._discount, most)
-        return self.before(position, checked, max_fours)
+        checked = Checked(fours, position, thinking)
+        if self._threats is None:
+            return self.before(position, checked, max_fours)
+        # The same for threats, within a share of the time or, if simulations are counted, a number of nodes
+        simulations = limit.simulations or limit.nodes
+        if simulations is not None:
+            finder = ThreatsFinder(self._threats, min(MAX_THREATS, THREATS_PER_SIMULATION * simulations))
+            share, seconds = 0.0, None
+        else:
+            finder, share = ThreatsFinder(self._threats, MAX_THREATS), SHARE_AFTER
+            total = limit.thinking_seconds
+            seconds = SHARE_BEFORE * (SECONDS if total is None else total)
+        after = Checked(finder, position, checked, share)
+        return self.before(position, WinFirst(finder, position, after, self._discount, seconds), max_fours)
 
 
 class WinFirst(Thinking):
