@@ -155,6 +155,17 @@ def test_in_slices_it_comes_to_the_same_end() -> None:
     assert num_found >= 5
 
 
+def test_moves_do_not_push_each_other_out_of_the_table_for_ever() -> None:
+    """In this position two moves had the same place in the table, and two million nodes found nothing."""
+    game = games.find("caro15-exact")
+    cells = np.zeros(game.num_actions, np.int16)
+    for stone, moves in ((1, "h14 g10 d9 j7 e6 h4"), (2, "i13 h10 g9 j9 i8")):
+        cells[[game.moves.action(move) for move in moves.split()]] = stone
+    position = Position(game, game.set_up(cells, 2))
+    assert find_vct(position, game).status == "found"
+    assert look(vct.new_work(game, table_bits=6), position, 20_000).nodes <= 20_100
+
+
 def test_finished_games_and_games_without_threes() -> None:
     position = Position.from_moves("gomoku9", "a1 a2 b1 b2 c1 c2 d1 d2 e1")
     assert position.is_over and find_vct(position, position.game).status == "none"

@@ -70,6 +70,7 @@ FOUND, NONE, OPEN = range(3)  # what `advance` returns; OPEN: not searched to th
 STATUSES: tuple[Literal["found", "none", "unknown"], ...] = ("found", "none", "unknown")
 
 TABLE_BITS = 17
+WAYS = 4  # places for a position in the table
 MAX_PLIES = 80  # of an attack, before its last fours
 MOST_MOVES = 100  # of a position; with more replies a threat is not followed
 NUM_FOURS = 40  # tried by quick_fours.py in each position
@@ -279,17 +280,32 @@ def child_of(frame: int, move: int, player: int, lines: Lines, memory: Ints) -> 
 @inlined
 def look_up(bits: int, memory: Ints) -> tuple[int, int]:
     """(proof, disproof) of a position; 1, 1 if nothing is known. Of a won position: (0, plies to the win)."""
-    slot = memory[TABLE] + 2 * (bits & memory[TABLE_SIZE] - 1)
-    if memory[slot] != bits:
-        return 1, 1
-    return memory[slot + 1] >> 32, memory[slot + 1] & 0xFFFFFFFF
+    slot = slot_of(bits, memory)
+    for _ in range(WAYS):
+        if memory[slot] == bits:
+            return memory[slot + 1] >> 32, memory[slot + 1] & 0xFFFFFFFF
+        slot += 2
+    return 1, 1
 
 
 @inlined
 def write(bits: int, proof: int, disproof: int, memory: Ints) -> None:
-    slot = memory[TABLE] + 2 * (bits & memory[TABLE_SIZE] - 1)
+    """Keeps the numbers of a position. If all its places are taken, a different one is given up each time:
+    otherwise two moves of one position could push each other out for ever."""
+    first = slot_of(bits, memory)
+    slot = first + 2 * (memory[NODES] % WAYS)
+    for i in range(WAYS):
+        if memory[first + 2 * i] == bits or memory[first + 2 * i] == 0:
+            slot = first + 2 * i
+            break
     memory[slot] = bits
     memory[slot + 1] = proof << 32 | disproof
+
+
+@inlined
+def slot_of(bits: int, memory: Ints) -> int:
+    """The first of the places in the table where a position can be."""
+    return int(memory[TABLE] + 2 * (bits & memory[TABLE_SIZE] - WAYS))
 
 
 @kernel
