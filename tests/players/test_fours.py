@@ -16,9 +16,13 @@ from tengen.search.selection import Selection
 from tengen.search.snapshot import Snapshot
 from tengen.search.tree import LOSS, UNKNOWN
 from tengen.tactics.threats import find_win
+from tengen.tactics.vct import find_vct
 
 # O has c4 d4 e4, closed by X at b4, and two stones in the diagonal through f4: b8 c7, then d6 e5 f4 are empty.
 THREAT = "b4 c4 a9 d4 i1 e4 i9 d6 a1 c7 i5 b8"
+
+# X to move. After most moves O wins by threes and fours, not by fours alone; after f6 it does not.
+THREES = "e4 e6 g3 f4 e5 c5 b7 g6"
 
 
 class Stubborn(Refutable):
@@ -55,6 +59,50 @@ def test_a_move_after_which_the_opponent_wins_by_fours_is_refuted() -> None:
         win = find_win(position.play(one), position.game)
         assert win.status == "found" and distance == len(win.line) + 1
     assert find_win(position.play(action("f4")), position.game).status == "none"
+
+
+@pytest.mark.parametrize("limit", [Limit(), Limit(simulations=1000), Limit(seconds=10)])
+def test_a_move_after_which_the_opponent_wins_by_threes_is_refuted(limit: Limit) -> None:
+    position = Position.from_moves("gomoku9", THREES)
+    name = position.game.moves.name
+    stubborn = Stubborn(position, "b9 a8 f6 h8")
+    thinking = Fours(position.game, threes=True).around(position, stubborn, limit)
+    while not thinking.run(0.0):
+        pass
+    assert name(thinking.choice().action) == "f6"
+    assert [name(one) for one, _ in stubborn.refuted] == ["b9", "a8"]
+    for one, distance in stubborn.refuted:
+        after = position.play(one)
+        assert find_win(after, position.game).status == "none" and distance % 2 == 0
+        assert find_vct(after, position.game).status == "found"
+
+
+def test_a_win_by_threes_is_played_to_its_end() -> None:
+    """The opponent plays where the network likes it; the win comes within the plies that were promised."""
+    position = Position.from_moves("gomoku9", f"{THREES} b9")
+    spec = "zero:zoo/gomoku9:sims=1000,fours=0,vct=yes"
+    with players.find(spec, position.game) as player, players.find("zero:sims=40", position.game) as other:
+        first = player.choose(position)
+        assert first.note.startswith("wins by threats") and first.distance is not None
+        winner, left = position.to_move, first.distance
+        while not position.is_over:
+            assert left > 0
+            position = position.play(
+                (player if position.to_move == winner else other).choose(position).action
+            )
+            left -= 1
+        assert position.winner == winner
+
+
+def test_checks_for_threes_are_reproducible_and_bounded() -> None:
+    position = Position.from_moves("gomoku9", THREES)
+    spec = "zero:zoo/gomoku9:sims=150,fours=0,vct=yes"
+    choices = []
+    for _ in range(2):
+        with players.find(spec, position.game) as player:
+            choices.append(player.choose(position))
+    assert choices[0] == choices[1]
+    assert find_vct(position.play(choices[0].action), position.game, max_nodes=500).status != "found"
 
 
 @pytest.mark.parametrize("settings", [Puct(), Gumbel()])

@@ -1,12 +1,15 @@
-"""The option `vcf` of several players: wins by continuous fours, looked for before and after thinking.
+"""The options `vcf` and `vct` of several players: forced wins, looked for before and after thinking.
 
-before    Does the player to move win by fours? Then nothing else needs to be thought about.
-after     Would the opponent win by fours after the move that looks best? Then that move is refuted, and the
+before    Does the player to move win by force? Then nothing else needs to be thought about.
+after     Would the opponent win by force after the move that looks best? Then that move is refuted, and the
           search goes on without it.
+
+vcf looks for wins by continuous fours (tactics/threats.py), vct for wins by threes and fours
+(tactics/vct.py).
 """
 
 import time
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 from tengen.games.game import Game
 from tengen.games.position import Position
@@ -14,12 +17,18 @@ from tengen.players.decision import snapshot_of
 from tengen.players.limit import Limit
 from tengen.players.player import Choice, Thinking
 from tengen.search.snapshot import Snapshot
-from tengen.tactics import threats
-from tengen.tactics.windows import Work
+from tengen.tactics import threats, vct, windows
 
-NODES_PER_SLICE = 1000  # about 3 ms
-MAX_NODES = 20_000
-NODES_PER_SIMULATION = 20  # of a search with a known number of simulations: a tenth of its time
+FOURS_PER_SLICE = 1000  # about 3 ms
+MAX_FOURS = 20_000
+FOURS_PER_SIMULATION = 20  # of a search with a known number of simulations: a tenth of its time
+
+THREATS_PER_SLICE = 500  # positions; about 4 ms
+MAX_THREATS = 100_000
+THREATS_PER_SIMULATION = 10
+MOST_CHECKS = 3  # times the nodes of one search, for all moves that are checked together
+SHARE_BEFORE, SHARE_AFTER = 0.05, 0.1  # of the time
+SECONDS = 2.0  # without a limit, as in live analysis
 
 
 class Refutable(Thinking):
@@ -30,42 +39,138 @@ class Refutable(Thinking):
         """Takes it as proven that a move at the root loses in this many plies."""
 
 
+class Finder(ABC):
+    """A search for a forced win of the player to move, in slices, of at most `max_nodes` nodes."""
+
+    name: str  # of what it finds: "fours"
+    max_nodes: int
+
+    @abstractmethod
+    def begin(self, position: Position) -> None:
+        """Starts to look, in place of the last search."""
+
+    @abstractmethod
+    def advance(self) -> bool:
+        """Runs a slice. Is there more to look at?"""
+
+    @property
+    @abstractmethod
+    def nodes(self) -> int:
+        """Nodes since `begin`."""
+
+    @abstractmethod
+    def win(self) -> tuple[tuple[int, ...], int, str] | None:
+        """The line of a win, its plies, and a note; None if none has been found."""
+
+
+class FoursFinder(Finder):
+    """Wins by continuous fours."""
+
+    name = "Fours"
+
+    def __init__(self, work: windows.Work, max_nodes: int) -> None:
+        self._work, self.max_nodes = work, max_nodes
+
+    def begin(self, position: Position) -> None:
+        threats.begin(self._work, position)
+
+    def advance(self) -> bool:
+        status = threats.advance(self._work, FOURS_PER_SLICE)
+        return status == threats.OPEN and self.nodes < self.max_nodes
+
+    @property
+    def nodes(self) -> int:
+        return threats.result(self._work).nodes
+
+    def win(self) -> tuple[tuple[int, ...], int, str] | None:
+        found = threats.result(self._work)
+        if found.status != "found":
+            return None
+        return found.line, len(found.line), f"wins by fours, {found.depth} moves"
+
+
+class ThreatsFinder(Finder):
+    """Wins by continuous threats: threes and fours."""
+
+    name = "Threats"
+
+    def __init__(self, work: vct.Work, max_nodes: int) -> None:
+        self._work, self.max_nodes = work, max_nodes
+
+    def begin(self, position: Position) -> None:
+        vct.begin(self._work, position)
+
+    def advance(self) -> bool:
+        status = vct.advance(self._work, min(THREATS_PER_SLICE, max(1, self.max_nodes - self.nodes)))
+        return status == vct.OPEN and self.nodes < self.max_nodes
+
+    @property
+    def nodes(self) -> int:
+        return vct.num_nodes(self._work)
+
+    def win(self) -> tuple[tuple[int, ...], int, str] | None:
+        found = vct.result(self._work)
+        if found.status != "found":
+            return None
+        return found.line, found.plies, f"wins by threats, {found.plies} plies"
+
+
 class Fours:
     """Finds forced wins; remembers positions without one."""
 
-    def __init__(self, game: Game, discount: float = 1.0) -> None:
-        """discount: what a win loses in value with every ply, as the player who uses it counts."""
+    def __init__(self, game: Game, discount: float = 1.0, threes: bool = False) -> None:
+        """discount: what a win loses in value with every ply, as the player who uses it counts. threes: look
+        for wins by threes and fours too."""
         self._work, self._discount = threats.new_work(game), discount  # UserError if the game has no fours
+        self._threats = vct.new_work(game) if threes else None
 
-    def before(self, position: Position, thinking: Thinking, max_nodes: int = MAX_NODES) -> Thinking:
+    def new_game(self) -> None:
+        """Forgets the threats of the last game."""
+        if self._threats is not None:
+            vct.forget(self._threats)
+
+    def before(self, position: Position, thinking: Thinking, max_nodes: int = MAX_FOURS) -> Thinking:
         """The same thinking after a search for fours; it only runs if that finds no win."""
-        return FoursFirst(self._work, position, thinking, max_nodes, self._discount)
+        return WinFirst(FoursFinder(self._work, max_nodes), position, thinking, self._discount)
 
     def around(self, position: Position, thinking: Refutable, limit: Limit) -> Thinking:
-        """The same thinking after a search for fours, and its best move checked for the opponent's."""
-        max_nodes = MAX_NODES
+        """The same thinking after a search for forced wins, and its best move checked for the opponent's."""
+        max_fours = MAX_FOURS
         if limit.simulations is not None:
-            max_nodes = min(MAX_NODES, NODES_PER_SIMULATION * limit.simulations)
-        checked = FoursAfter(threats.new_work(position.game), position, thinking, max_nodes)
-        return self.before(position, checked, max_nodes)
+            max_fours = min(MAX_FOURS, FOURS_PER_SIMULATION * limit.simulations)
+        fours = FoursFinder(threats.new_work(position.game), max_fours)
+        checked = Checked(fours, position, thinking)
+        if self._threats is None:
+            return self.before(position, checked, max_fours)
+        # The same for threats, within a share of the time or, if simulations are counted, a number of nodes
+        simulations = limit.simulations or limit.nodes
+        if simulations is not None:
+            finder = ThreatsFinder(self._threats, min(MAX_THREATS, THREATS_PER_SIMULATION * simulations))
+            share, seconds = 0.0, None
+        else:
+            finder, share = ThreatsFinder(self._threats, MAX_THREATS), SHARE_AFTER
+            total = limit.thinking_seconds
+            seconds = SHARE_BEFORE * (SECONDS if total is None else total)
+        after = Checked(finder, position, checked, share)
+        return self.before(position, WinFirst(finder, position, after, self._discount, seconds), max_fours)
 
 
-class FoursFirst(Thinking):
+class WinFirst(Thinking):
     """Two searches, one after the other."""
 
     def __init__(
         self,
-        work: Work,
+        finder: Finder,
         position: Position,
         thinking: Thinking,
-        max_nodes: int,
         discount: float,
+        seconds: float | None = None,
     ) -> None:
-        self._position, self._work, self._thinking = position, work, thinking
-        self._max_nodes, self._discount = max_nodes, discount
+        """seconds: of the first search; None: as long as its nodes take."""
+        self._position, self._finder, self._thinking = position, finder, thinking
+        self._discount, self._seconds = discount, seconds
         self._win: Choice | None = None
-        self._is_looking = True
-        threats.begin(work, position)
+        self._is_looking, self._has_begun = True, False
 
     def run(self, seconds: float) -> bool:
         ends = time.perf_counter() + seconds
@@ -78,46 +183,67 @@ class FoursFirst(Thinking):
         return self._thinking.run(max(0.0, ends - time.perf_counter()))
 
     def _look(self) -> None:
-        """Runs a slice of the search for fours."""
-        status = threats.advance(self._work, NODES_PER_SLICE)
-        found = threats.result(self._work)
-        if status == threats.FOUND:
-            note = f"wins by fours, {found.depth} moves"
-            value = self._discount ** len(found.line)
-            self._win = Choice(found.line[0], value, found.line, note, len(found.line))
-        self._is_looking = status == threats.OPEN and found.nodes < self._max_nodes
+        """Runs a slice of the first search."""
+        began = time.perf_counter()
+        if not self._has_begun:
+            self._finder.begin(self._position)
+            self._has_begun = True
+        self._is_looking = self._finder.advance()
+        if won := self._finder.win():
+            line, plies, note = won
+            self._win = Choice(line[0], self._discount**plies, line, note, plies)
+        if self._seconds is not None:
+            self._seconds -= time.perf_counter() - began
+            self._is_looking &= self._seconds > 0
 
     def choice(self) -> Choice:
         return self._win or self._thinking.choice()
 
     def snapshot(self) -> Snapshot:
         if self._win:
-            return snapshot_of(self._position, self._win, "Fours", depth=len(self._win.line))
+            return snapshot_of(self._position, self._win, self._finder.name, depth=len(self._win.line))
         return self._thinking.snapshot()
 
     def tree_text(self, depth: int) -> str:
         return self._thinking.tree_text(depth)
 
 
-class FoursAfter(Thinking):
-    """A search whose best move is checked for a win of the opponent by fours, in slices."""
+class Checked(Refutable):
+    """A search whose best move is checked for a forced win of the opponent, in slices."""
 
-    def __init__(self, work: Work, position: Position, thinking: Refutable, max_nodes: int) -> None:
-        self._position, self._work, self._thinking, self._max_nodes = position, work, thinking, max_nodes
-        self._has_begun = False
+    def __init__(
+        self, finder: Finder, position: Position, thinking: Refutable, share: float | None = None
+    ) -> None:
+        """share: of the time, that checks may take while the search goes on; 0: they begin when it is done,
+        and all together have MOST_CHECKS times the nodes of one. None: a check whenever the caller asks."""
+        self._finder, self._position, self._thinking, self._share = finder, position, thinking, share
+        self._has_begun = self._is_done = False
         self._checked: set[int] = set()  # actions
         self._checking: int | None = None  # the action that is being checked
+        self._seconds = self._seconds_checked = 0.0
+        self._nodes_left = MOST_CHECKS * finder.max_nodes if share == 0.0 else None
 
     def run(self, seconds: float) -> bool:
-        ends = time.perf_counter() + seconds
-        if self._has_begun:
+        began = time.perf_counter()
+        if self._may_check():
             self._check()
+        checked = time.perf_counter()
         self._has_begun = True
-        is_done = self._thinking.run(max(0.0, ends - time.perf_counter()))
-        return is_done and not self._is_open(self._thinking.choice())
+        self._is_done = self._thinking.run(max(0.0, seconds - (checked - began)))
+        self._seconds_checked += checked - began
+        self._seconds += time.perf_counter() - began
+        return self._is_done and not self._is_open(self._thinking.choice())
+
+    def _may_check(self) -> bool:
+        """Is it time for a slice of a check?"""
+        if self._share is None or self._is_done:
+            return self._has_begun
+        return self._seconds_checked < self._share * self._seconds
 
     def _is_open(self, choice: Choice) -> bool:
         """Must the best move still be checked?"""
+        if self._nodes_left is not None and self._nodes_left <= 0:
+            return False
         return choice.distance is None and choice.action not in self._checked
 
     def _check(self) -> None:
@@ -131,13 +257,19 @@ class FoursAfter(Thinking):
             if after.is_over:
                 self._checked.add(choice.action)
                 return
-            threats.begin(self._work, after)
-        status = threats.advance(self._work, NODES_PER_SLICE)
-        found = threats.result(self._work)
-        if status == threats.FOUND:
-            self._thinking.refute(choice.action, len(found.line) + 1)
-        if status != threats.OPEN or found.nodes >= self._max_nodes:
+            self._finder.begin(after)
+        nodes = self._finder.nodes
+        goes_on = self._finder.advance()
+        if self._nodes_left is not None:
+            self._nodes_left -= self._finder.nodes - nodes
+        if won := self._finder.win():
+            _, plies, _ = won
+            self.refute(choice.action, plies + 1)
+        if not goes_on:
             self._checked.add(choice.action)
+
+    def refute(self, action: int, distance: int) -> None:
+        self._thinking.refute(action, distance)
 
     def choice(self) -> Choice:
         return self._thinking.choice()

@@ -31,7 +31,8 @@ class Zero(Mcts):
     """A network with its search; sims=1 plays the network's most likely move without search."""
 
     summary = (
-        "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, fours, memory)"
+        "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, vct, fours, "
+        "memory)"
     )
 
     def __init__(
@@ -43,6 +44,7 @@ class Zero(Mcts):
         search: str | None = None,
         precision: str | None = None,
         vcf: bool | None = None,
+        vct: bool = False,
         fours: int = MAX_NODES,
         leaves: int = 8,
         memory: int = 256,
@@ -50,8 +52,9 @@ class Zero(Mcts):
     ) -> None:
         """search: for a known number of simulations; by default the one it was trained with. vcf: look for a
         win by continuous fours first, and for the opponent's after the best move; by default in games that
-        have fours, except for the network alone. fours: nodes of the search for fours at every leaf; 0: none.
-        leaves: per round of PUCT. memory: MiB. reuse: keep PUCT's tree."""
+        have fours, except for the network alone. vct: look for wins by threes and fours in the same way.
+        fours: nodes of the search for fours at every leaf; 0: none. leaves: per round of PUCT. memory: MiB.
+        reuse: keep PUCT's tree."""
         if search not in (None, "puct", "gumbel"):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
         if search == "gumbel" and seconds is not None:
@@ -68,7 +71,7 @@ class Zero(Mcts):
         limit = Limit(simulations=simulations, seconds=seconds)
         self._equip(game, network, limit, search, fours, leaves, memory, reuse)
         looks = has_fours(game) if vcf is None else vcf
-        self._fours = Fours(game, network.card.discount) if looks else None
+        self._fours = Fours(game, network.card.discount, threes=vct) if looks or vct else None
 
     @classmethod
     def of(cls, game: Game, network: Network, sims: int) -> "Zero":
@@ -106,6 +109,8 @@ class Zero(Mcts):
         self._answers.clear()
         if self._leaf_fours is not None:
             self._leaf_fours.clear()
+        if self._fours is not None:
+            self._fours.new_game()
 
     def begin(self, position: Position, limit: Limit) -> Thinking:
         if limit == Limit(simulations=1):
