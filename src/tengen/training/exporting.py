@@ -11,8 +11,8 @@ from tengen.evaluators.probe import Probe, probe
 from tengen.evaluators.samples import random_planes
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes
+from tengen.nets import learning_precision
 from tengen.nets.export import to_int8, to_onnx
-from tengen.training import learning_precision
 from tengen.training.changes import changed
 from tengen.training.checkpoint import Checkpoint
 from tengen.training.config import Config

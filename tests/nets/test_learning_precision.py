@@ -8,8 +8,8 @@ import pytest
 
 from tengen import games, nets
 from tengen.errors import UserError
+from tengen.nets.learning_precision import COMMAND, Trial, choose
 from tengen.training.gradients import Batch, GradientTask, GradientWork, flatten, statistics_of
-from tengen.training.learning_precision import COMMAND, Trial, choose
 
 SIZES = {"channels": 16, "blocks": 2}
 

@@ -4,7 +4,7 @@ bf16 keeps eight bits of a number's fraction instead of 24. Processors that have
 gradients of a 15×15 board 1.5 times as fast; on others it is slower, or crashes on an instruction that the
 processor advertises and does not have. So a child process tries both on a network of the same size:
 
-    python -m tengen.training.learning_precision CHANNELS BLOCKS ROWS COLS  ──►  {"cosine": …, "speed": …}
+    python -m tengen.nets.learning_precision CHANNELS BLOCKS ROWS COLS  ──►  {"cosine": …, "speed": …}
 
 It counts processor time and takes the fastest of several steps, so that a busy machine gives the same answer.
 Weights, their averages, batch normalisation's statistics and losses are always float32.
@@ -25,7 +25,7 @@ from tengen.nets.net import ResidualBlock, conv
 
 LearningPrecision = Literal["fp32", "bf16"]
 
-COMMAND = (sys.executable, "-m", "tengen.training.learning_precision")
+COMMAND = (sys.executable, "-m", "tengen.nets.learning_precision")
 PATIENCE = 300.0  # seconds for the child: it needs five
 LEAST_COSINE = 0.95  # between the gradients of both: 0.992 to 0.996 where it works
 LEAST_SPEED = 1.1  # of fp32's: 1.3 at Connect 4, 1.5 at gomoku15, 1.0 at tic-tac-toe, each with 32 channels
