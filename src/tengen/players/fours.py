@@ -10,6 +10,7 @@ vcf looks for wins by continuous fours (tactics/threats.py), vct for wins by thr
 
 import time
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 from tengen.games.game import Game
 from tengen.games.position import Position
@@ -17,13 +18,15 @@ from tengen.players.decision import snapshot_of
 from tengen.players.limit import Limit
 from tengen.players.player import Choice, Thinking
 from tengen.search.snapshot import Snapshot
-from tengen.tactics import threats, vct, windows
+from tengen.tactics import threats, windows
+
+if TYPE_CHECKING:
+    from tengen.players.threes import Threes
 
 FOURS_PER_SLICE = 1000  # about 3 ms
 MAX_FOURS = 20_000
 FOURS_PER_SIMULATION = 20  # of a search with a known number of simulations: a tenth of its time
 
-THREATS_PER_SLICE = 500  # positions; about 4 ms
 MAX_THREATS = 100_000
 THREATS_PER_SIMULATION = 10
 MOST_CHECKS = 3  # times the nodes of one search, for all moves that are checked together
@@ -89,32 +92,6 @@ class FoursFinder(Finder):
         return found.line, len(found.line), f"wins by fours, {found.depth} moves"
 
 
-class ThreatsFinder(Finder):
-    """Wins by continuous threats: threes and fours."""
-
-    name = "Threats"
-
-    def __init__(self, work: vct.Work, max_nodes: int) -> None:
-        self._work, self.max_nodes = work, max_nodes
-
-    def begin(self, position: Position) -> None:
-        vct.begin(self._work, position)
-
-    def advance(self) -> bool:
-        status = vct.advance(self._work, min(THREATS_PER_SLICE, max(1, self.max_nodes - self.nodes)))
-        return status == vct.OPEN and self.nodes < self.max_nodes
-
-    @property
-    def nodes(self) -> int:
-        return vct.num_nodes(self._work)
-
-    def win(self) -> tuple[tuple[int, ...], int, str] | None:
-        found = vct.result(self._work)
-        if found.status != "found":
-            return None
-        return found.line, found.plies, f"wins by threats, {found.plies} plies"
-
-
 class Fours:
     """Finds forced wins; remembers positions without one."""
 
@@ -122,12 +99,12 @@ class Fours:
         """discount: what a win loses in value with every ply, as the player who uses it counts. threes: look
         for wins by threes and fours too."""
         self._work, self._discount = threats.new_work(game), discount  # UserError if the game has no fours
-        self._threats = vct.new_work(game) if threes else None
+        self._threes: Threes | None = _threes(game) if threes else None
 
     def new_game(self) -> None:
         """Forgets the threats of the last game."""
-        if self._threats is not None:
-            vct.forget(self._threats)
+        if self._threes is not None:
+            self._threes.forget()
 
     def before(self, position: Position, thinking: Thinking, max_nodes: int = MAX_FOURS) -> Thinking:
         """The same thinking after a search for fours; it only runs if that finds no win."""
@@ -140,19 +117,25 @@ class Fours:
             max_fours = min(MAX_FOURS, FOURS_PER_SIMULATION * limit.simulations)
         fours = FoursFinder(threats.new_work(position.game), max_fours)
         checked = Checked(fours, position, thinking)
-        if self._threats is None:
+        if self._threes is None:
             return self.before(position, checked, max_fours)
         # The same for threats, within a share of the time or, if simulations are counted, a number of nodes
         simulations = limit.simulations or limit.nodes
         if simulations is not None:
-            finder = ThreatsFinder(self._threats, min(MAX_THREATS, THREATS_PER_SIMULATION * simulations))
+            finder = self._threes.finder(min(MAX_THREATS, THREATS_PER_SIMULATION * simulations))
             share, seconds = 0.0, None
         else:
-            finder, share = ThreatsFinder(self._threats, MAX_THREATS), SHARE_AFTER
+            finder, share = self._threes.finder(MAX_THREATS), SHARE_AFTER
             total = limit.thinking_seconds
             seconds = SHARE_BEFORE * (SECONDS if total is None else total)
         after = Checked(finder, position, checked, share)
         return self.before(position, WinFirst(finder, position, after, self._discount, seconds), max_fours)
+
+
+def _threes(game: Game) -> "Threes":
+    from tengen.players.threes import Threes  # only where it is used: importing it takes 0.3 s
+
+    return Threes(game)
 
 
 class WinFirst(Thinking):
