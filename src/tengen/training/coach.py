@@ -18,6 +18,7 @@ from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.training import manifest
 from tengen.training.ahead import Ahead
+from tengen.training.checkpoint import read as read_checkpoint
 from tengen.training.config import Config
 from tengen.training.exporting import export, with_precisions
 from tengen.training.gate import Standing, hold_gate
@@ -112,6 +113,8 @@ def start_or_resume(
         if config.network.start:
             learner.begin_with(load_net(find_network(config.network.start)))
         run.configure(config := with_precisions(config, game, learner))  # once, before anything depends on it
+        if config.network.teacher:
+            run.save_teacher(read_checkpoint(find_network(config.network.teacher)))
         checkpoint, _ = export(config, game, learner, replay, generation=0)
         run.save_checkpoint(checkpoint, champion=0)
         return learner, replay, Standing()

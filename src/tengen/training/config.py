@@ -16,6 +16,8 @@ class NetworkConfig:
     blocks: int = 5  # of anysize: its depth
     value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: probabilities of win, draw and loss
     start: str = ""  # run or network whose weights it starts from, of any board size; empty: random weights
+    teacher: str = ""  # run or network of any shape that plays the first games: a large one learns from a small
+    teacher_generations: int = 20  # played by the teacher, if there is one
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,7 @@ MOST = {  # where more would crash, or never end
     "length.generations": 1_000_000,
     "network.channels": 4096,
     "network.blocks": 1000,
+    "network.teacher_generations": 1_000_000,
     "selfplay.games": 10_000_000,
     "selfplay.games_per_shard": 1_000_000,
     "selfplay.at_once": 65_536,
