@@ -16,7 +16,7 @@ class NetworkConfig:
     blocks: int = 5  # of anysize: its depth
     value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: probabilities of win, draw and loss
     start: str = ""  # run or network whose weights it starts from, of any board size; empty: random weights
-    teacher: str = ""  # run or network of any shape that plays the first games: a large one learns from a small
+    teacher: str = ""  # run or network of any shape that plays the first games, for another to learn from
     teacher_generations: int = 20  # played by the teacher, if there is one
 
 
