@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
 
-from tengen import games, nets
+from tengen import files, games, nets
 from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
@@ -104,6 +104,7 @@ def start_or_resume(
     run: Run, game: Game, run_tasks: RunTasks, watcher: Watcher
 ) -> tuple[Learner, Replay, Standing]:
     """The learner, the replay window and the gate as the last complete generation left them."""
+    files.remove_partial(run.folder)
     config = run.config
     name, settings = config.network.name, arguments_of(config)
     net, is_trained = nets.make(name, game, settings, config.seed), bool(config.network.start)
