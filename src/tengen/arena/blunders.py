@@ -48,7 +48,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
     """What a search says about a position, for the player to move."""
 
     value: Value
@@ -81,9 +81,9 @@ def judge_moves(positions: Sequence[Position], choose: Callable[[Position], Choi
     """The moves between positions that follow each other, judged by what `choose` says about each position.
 
     The first move has the number 1."""
-    found = _search(positions[0], choose)
+    found = look_at(positions[0], choose)
     for number, following in enumerate(positions[1:], start=1):
-        found_after = _search(following, choose)
+        found_after = look_at(following, choose)
         yield _judge(positions[number - 1], number, following, found, found_after)
         found = found_after
 
@@ -98,21 +98,22 @@ def turning_point(judged: Sequence[Judged], loser: int) -> Judged | None:
     return max(mistakes, key=lambda one: one.lost, default=None)
 
 
-def _search(position: Position, choose: Callable[[Position], Choice]) -> _Found:
+def look_at(position: Position, choose: Callable[[Position], Choice]) -> Found:
+    """What `choose` says about a position; the result if the game is over there."""
     if position.is_over:
         winner = position.winner
         value = 0.0 if winner is None else 1.0 if winner == position.to_move else -1.0
-        return _Found(Value(value, position.to_move), None)
+        return Found(Value(value, position.to_move), None)
     try:
         choice = choose(position)
     except PlayerFailedError as error:
         raise UserError(f"the judge failed: {error}") from None
     if choice.value is None:
         raise UserError("the judge gives positions no value: choose one that searches, such as zero or uct")
-    return _Found(Value(choice.value, position.to_move), choice)
+    return Found(Value(choice.value, position.to_move), choice)
 
 
-def _judge(position: Position, number: int, following: Position, before: _Found, after: _Found) -> Judged:
+def _judge(position: Position, number: int, following: Position, before: Found, after: Found) -> Judged:
     mover, name = position.to_move, position.game.moves.name
     assert before.choice is not None and following.last_move is not None
     best, move = name(before.choice.action), following.last_move

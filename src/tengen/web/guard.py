@@ -122,7 +122,9 @@ class Guard:
         """Why these headers are refused; None if they are not."""
         if len(headers.hosts) != 1 or not self._address.is_own(headers.host):
             return "this is not a name of this server: open the address that tengen serve has printed"
-        if any(origin not in (f"http://{headers.host}", f"https://{headers.host}") for origin in headers.origins):
+        if any(
+            origin not in (f"http://{headers.host}", f"https://{headers.host}") for origin in headers.origins
+        ):
             return "other sites may not use this server"
         return None
 

@@ -91,8 +91,7 @@ class KeptPlayer(Player):
                     self._store._forget(self)
 
     def begin(self, position: Position, limit: Limit) -> Thinking:
-        with self.taken() as player:
-            return player.begin(position, limit)
+        raise AssertionError("ask the player that taken() gives")
 
     def new_game(self, seed: int) -> None:
         """It forgets the last game when it is next asked; so this may be called while it thinks."""

@@ -168,11 +168,13 @@ AnyMessage = (
     Hello | New | Play | Undo | Redo | Resign | Swap | Resume | Continue | Go | Promote | Delete | Comment
     | Hint | Analyse | Review | StopReview | Try | Load | Export
 )  # fmt: skip
-TYPES: dict[str, type[Message]] = {kind.model_fields["type"].annotation.__args__[0]: kind for kind in get_args(AnyMessage)}
+TYPES: dict[str, type[Message]] = {
+    kind.model_fields["type"].annotation.__args__[0]: kind for kind in get_args(AnyMessage)
+}
 READER: TypeAdapter[AnyMessage] = TypeAdapter(Annotated[AnyMessage, Field(discriminator="type")])
 
 
-def read_json(text: str) -> Any:
+def read_json(text: str | bytes) -> Any:
     """The values of a text in JSON; MessageError if it is none."""
     try:
         return from_json(text, allow_inf_nan=False)

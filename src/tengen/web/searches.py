@@ -178,5 +178,3 @@ class Searches:
     def close(self) -> None:
         for lane in self.lanes:
             lane.close()
-
-
