@@ -35,6 +35,7 @@ from tengen.cli import (
     reference,
     report,
     runs,
+    serve,
     show,
     solve,
     sprt,
@@ -63,6 +64,7 @@ app.command(cls=Command)(analyse.analyse)
 app.command(cls=Command)(blunders.blunders)
 app.command(cls=Command)(solve.solve)
 app.command(cls=Command)(play.play)
+app.command(cls=Command)(serve.serve)
 app.command(cls=Command)(train.train)
 app.command(cls=Command)(config.config)
 app.command(cls=Command)(report.report)
