@@ -34,6 +34,7 @@ from tengen.search.tree import (
     make_roots,
     new_slots,
     new_trees,
+    restrict_roots,
 )
 
 
@@ -72,8 +73,12 @@ class Search:
         self._fitting = 0  # of them, so many surely fit
         self._wanted: int | None = None  # all of them; None: as many as fit
 
-    def begin(self, states: State, random: np.random.Generator | None = None) -> None:
-        """New trees for these positions, int16[B, S]. With `random`, the search explores (noise)."""
+    def begin(
+        self, states: State, random: np.random.Generator | None = None, seen: Mask | None = None
+    ) -> None:
+        """New trees for these positions, int16[B, S]. With `random`, the search explores (noise).
+
+        seen: bool[B, A], the moves of the roots that are looked at; None: all legal ones."""
         trees = self.trees
         if states.shape != (trees.num_trees, self.game.state_size):
             raise UserError(
@@ -81,6 +86,8 @@ class Search:
             )
         trees.nodes.states[:: trees.capacity] = states
         self._evaluate_roots(np.ones(trees.num_trees, np.bool_))
+        if seen is not None:
+            restrict_roots(trees, seen)
         self._start(random)
 
     def plan(self, num_simulations: int | None = None) -> None:
