@@ -34,9 +34,9 @@ class LevelStrength:
 
 def levels_of(game: Game) -> tuple[LevelStrength, ...]:
     """The ten levels of a game, with their Elo if it was measured for these settings and this network."""
-    bare, file = without_elo(game), FOLDER / f"{game.name}.json"
-    if file.is_file():
-        saved = files.parse_json(files.read_bytes(file))
+    bare, measured = without_elo(game), {file.stem: file for file in FOLDER.glob("*.json")}
+    if game.name in measured:
+        saved = files.parse_json(files.read_bytes(measured[game.name]))
         found = tuple(LevelStrength(**level) for level in saved["levels"])
         is_same = [level.settings for level in found] == [level.settings for level in bare]
         if is_same and saved["network"] == network_of(game):
