@@ -153,7 +153,8 @@ def test_the_search_looks_only_at_the_moves_that_are_seen() -> None:
             looked_at = player.analyse(position)
             assert looked_at.best.action in position.legal_actions
             assert player.settings.seen is not None
-            assert len(looked_at.snapshot.moves) <= player.settings.seen
+            shown = looked_at.snapshot.moves
+            assert len(shown) <= player.settings.seen and all(move.proven is None for move in shown)
 
 
 def test_a_level_can_be_stopped_and_other_limits_do_not_change_it() -> None:
