@@ -27,6 +27,7 @@ from tengen.cli import (
     demo,
     export,
     games,
+    levels,
     match,
     net,
     openings,
@@ -73,6 +74,7 @@ app.command(cls=Command)(net.net)
 app.command(cls=Command)(match.match)
 app.command(cls=Command)(tournament.tournament)
 app.command(cls=Command)(sprt.sprt)
+app.command(cls=Command)(levels.levels)
 app.command(cls=Command)(check.check)
 app.command(cls=Command)(perft.perft)
 app.command(cls=Command)(warm.warm)

@@ -18,6 +18,7 @@ REGISTRY = {  # name: where its class is; imported on first use
     "alphabeta": "tengen.players.alphabeta:AlphaBeta",
     "uct": "tengen.players.uct:UctPlayer",
     "zero": "tengen.players.zero:Zero",
+    "level": "tengen.players.level:Level",
     "perfect": "tengen.players.perfect:Perfect",
     "human": "tengen.players.human:Human",
     "engine": "tengen.players.engine:Engine",
@@ -25,6 +26,7 @@ REGISTRY = {  # name: where its class is; imported on first use
 
 # The allowed range of a number, by the name of the setting. A player may allow less, and then says so itself.
 RANGES = {
+    "n": (1, 10),
     "sims": (1, 100_000_000),
     "seconds": (0, 1_000_000),
     "match": (0, 1_000_000),
