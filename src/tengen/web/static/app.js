@@ -13,6 +13,7 @@ import {LANGUAGES, choose, language, load, preferred, t} from "./language.js";
 import {MovesPanel} from "./moves_panel.js";
 import {askForGame} from "./new_game.js";
 import {ReviewPanel, mainLine} from "./review_panel.js";
+import {SetupPanel} from "./setup_panel.js";
 import {THEMES, chooseTheme, showTheme, theme} from "./theme.js";
 import {signed} from "./words.js";
 
@@ -39,20 +40,12 @@ class App {
     this.pointed = null; // a move that is pointed at
     /** @type {Game|null} */
     this.game = null;
-    this.engine.on("state", ({state}) => this.show(state));
-    this.engine.on("snapshot", ({node, snapshot}) => this.think(node, snapshot));
-    this.engine.on("judged", (judged) => this.review.add(judged));
-    this.engine.on("reviewed", ({worst}) => this.review.end(worst));
-    this.engine.on("notice", ({message}) => this.panel.say(message));
-    this.engine.on("closed", () => this.panel.say(t("error.disconnected")));
-    this.engine.on("opened", () => this.begin());
-    this.build();
-  }
-
-  /** Makes all parts of the page, in the current language. */
-  build() {
     this.board = new Board();
-    this.board.addEventListener("move", (event) => this.clicked(/** @type {CustomEvent} */ (event).detail));
+    this.board.addEventListener("move", (event) => {
+      const {move, cell} = /** @type {CustomEvent} */ (event).detail;
+      if (this.setup.isOn) this.setup.put(cell);
+      else this.clicked(move);
+    });
     this.board.addEventListener("considered", (event) =>
       this.panel.say(t("board.confirm", {move: /** @type {CustomEvent} */ (event).detail})));
     this.bar = new EvaluationBar();
@@ -86,21 +79,28 @@ class App {
       () => /** @type {SVGElement} */ (this.board.querySelector("svg")),
       () => this.state?.game ?? "game",
       (text) => this.panel.say(text),
+      () => this.state && this.setup.begin(this.state),
     );
+    this.setup = new SetupPanel(() => this.draw(), (setup) => this.useSetup(setup));
     document.title = t("title");
     document.body.replaceChildren(
       this.header(),
       html("main", {}, html("div", {class: "stage"}, this.bar.element, this.board),
-        html("div", {class: "side"}, this.panel.element, this.moves.element, this.analysis.element, this.review.element, this.files.element)),
+        html("div", {class: "side"}, this.setup.element, this.panel.element, this.moves.element, this.analysis.element, this.review.element, this.files.element)),
     );
+    this.engine.on("state", ({state}) => this.show(state));
+    this.engine.on("snapshot", ({node, snapshot}) => this.think(node, snapshot));
+    this.engine.on("judged", (judged) => this.review.add(judged));
+    this.engine.on("reviewed", ({worst}) => this.review.end(worst));
+    this.engine.on("notice", ({message}) => this.panel.say(message));
+    this.engine.on("closed", () => this.panel.say(t("error.disconnected")));
+    this.engine.on("opened", () => this.begin());
   }
 
   header() {
     const languages = html("select", {"aria-label": t("settings.language"), onchange: async () => {
       await choose(/** @type {keyof typeof LANGUAGES} */ (languages.value));
-      this.build();
-      this.game = null; // the board is labelled in the new language
-      if (this.state) this.show(this.state);
+      location.reload(); // the game goes on
     }}, ...Object.entries(LANGUAGES).map(([tag, name]) => html("option", {value: tag, lang: tag, selected: tag === language()}, name)));
     const themes = html("select", {"aria-label": t("settings.theme"), onchange: () =>
       chooseTheme(/** @type {import("./theme.js").Theme} */ (themes.value))},
@@ -172,6 +172,15 @@ class App {
     if (node && node.parent !== null) this.act("go", {node: node.parent});
   }
 
+  /** Goes on from a position that was set up, with the same players. @param {{cells: number[], to_move: number}|null} setup */
+  useSetup(setup) {
+    const state = this.state;
+    if (!setup || !state) return this.draw();
+    const [first, second] = state.seats.map(({kind, level}) => (kind === "level" ? {kind, level} : {kind: kind ?? "person"}));
+    this.review.forget();
+    this.act("new", {game: state.game, first, second, moves: [], setup, clock: null});
+  }
+
   /** @param {State} state */
   show(state) {
     const before = this.state;
@@ -180,6 +189,7 @@ class App {
       this.game = this.games.find((game) => game.name === state.game) ?? null;
       if (!this.game) return this.panel.say(state.game);
       this.board.game = this.game;
+      this.files.setUp.hidden = !this.game.can_set_up;
     }
     if (before?.current !== state.current) this.analysis.update(null);
     this.panel.show(state);
@@ -204,6 +214,13 @@ class App {
     const state = this.state, game = this.game;
     if (!state || !game) return;
     const geometry = new Geometry(game);
+    if (this.setup.cells) {
+      const legal = new Set(this.setup.cells.map((_, cell) => geometry.move(cell)));
+      const plain = {last: null, winning: [], forbidden: {}, ghosts: []};
+      this.board.position = {cells: [...this.setup.cells], legal, toMove: this.setup.toMove, ...plain};
+      this.board.marks = [];
+      return;
+    }
     const ghosts = [];
     const cells = [...state.cells];
     for (const move of this.pointed ? [this.pointed] : this.line) {

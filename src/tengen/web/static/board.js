@@ -7,7 +7,7 @@
  *     board.game = game;                       // a Game: draws the empty board
  *     board.position = {cells, legal, …};      // draws the stones
  *     board.marks = [{cell, …}];               // what an analysis says, over the stones
- *     board.addEventListener("move", (event) => play(event.detail));
+ *     board.addEventListener("move", (event) => play(event.detail.move));
  */
 
 import {html, svg} from "./elements.js";
@@ -151,7 +151,7 @@ export class Board extends HTMLElement {
     }
     this.#pending = null;
     this.#layers.tap.replaceChildren();
-    this.dispatchEvent(new CustomEvent("move", {detail: move}));
+    this.dispatchEvent(new CustomEvent("move", {detail: {move, cell: number}}));
   }
 
   /** @param {KeyboardEvent} event */
@@ -159,7 +159,7 @@ export class Board extends HTMLElement {
     const geometry = this.#geometry;
     if (!geometry || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === "Enter" || event.key === " ") {
-      this.dispatchEvent(new CustomEvent("move", {detail: this.#move(this.#focus)}));
+      this.dispatchEvent(new CustomEvent("move", {detail: {move: this.#move(this.#focus), cell: this.#focus}}));
     } else {
       const next = geometry.neighbour(this.#focus, event.key);
       if (!event.key.startsWith("Arrow") && event.key !== "Home" && event.key !== "End") return;

@@ -12,10 +12,12 @@ export class FilesPanel {
    * @param {() => SVGElement} picture
    * @param {() => string} name of the game, for the names of files
    * @param {(text: string) => void} say
+   * @param {() => void} setUp
    */
-  constructor(load, exported, picture, name, say) {
+  constructor(load, exported, picture, name, say, setUp) {
     this.picture = picture;
     this.name = name;
+    this.setUp = html("button", {onclick: setUp}, t("setup.title"));
     const chooser = html("input", {type: "file", id: "load", class: "unseen", accept: ".sgf,.psq,.txt", onchange: async () => {
       const [file] = chooser.files ?? [];
       if (file) load(file.name, await file.text());
@@ -27,6 +29,7 @@ export class FilesPanel {
     this.element = html("details", {class: "panel files"}, html("summary", {}, html("h2", {}, t("file.title"))),
       html("div", {class: "buttons"},
         html("label", {for: "load", class: "button"}, t("file.load")), chooser,
+        this.setUp,
         save("sgf"), save("psq"), save("txt"),
         html("button", {onclick: () => this.saveSvg()}, t("file.picture", {form: "SVG"})),
         html("button", {onclick: () => this.savePng()}, t("file.picture", {form: "PNG"})),
