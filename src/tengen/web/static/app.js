@@ -50,7 +50,7 @@ class App {
       this.panel.say(t("board.confirm", {move: /** @type {CustomEvent} */ (event).detail})));
     this.bar = new EvaluationBar();
     this.panel = new GamePanel((type, fields) => this.act(type, fields));
-    this.moves = new MovesPanel((node) => this.act("go", {node}));
+    this.moves = new MovesPanel((node) => this.act("go", {node}), (node, text) => this.act("comment", {node, text}));
     this.analysis = new AnalysisPanel(
       (isOn) => this.act("analyse", {is_on: isOn}),
       (line) => {

@@ -19,6 +19,7 @@ export class GamePanel {
     });
     this.status = html("p", {class: "status", role: "status"});
     this.notice = html("p", {class: "notice", role: "alert", hidden: true});
+    this.pass = html("button", {hidden: true, onclick: () => act("play", {move: "pass"})}, t("game.pass"));
     this.buttons = Object.fromEntries(["undo", "redo", "hint", "swap", "resign"].map((type) =>
       [type, html("button", {onclick: () => act(type)}, t(`game.${type}`))]));
     this.looking = html("div", {class: "looking", hidden: true}, html("p", {}, t("game.looking")), html("div", {class: "buttons"},
@@ -31,7 +32,7 @@ export class GamePanel {
       html("h2", {class: "unseen"}, t("game.players")),
       html("ul", {class: "players"}, ...this.players.map(({row}) => row)),
       this.status, this.notice, this.looking,
-      html("div", {class: "buttons", role: "group", "aria-label": t("game.actions")}, ...Object.values(this.buttons)),
+      html("div", {class: "buttons", role: "group", "aria-label": t("game.actions")}, this.pass, ...Object.values(this.buttons)),
       this.form);
     /** @type {State|null} */
     this.state = null;
@@ -62,6 +63,7 @@ export class GamePanel {
     this.buttons.resign.disabled = state.ending !== null || state.is_looking;
     this.buttons.hint.disabled = state.legal_moves.length === 0;
     this.buttons.swap.disabled = state.seats.every((seat) => seat.is_person);
+    this.pass.hidden = !state.legal_moves.includes("pass");
     this.typed.disabled = state.legal_moves.length === 0;
     this.showClocks();
   }

@@ -9,11 +9,17 @@ import {t} from "./language.js";
 const MARKS = /** @type {Record<string, string>} */ ({inaccuracy: "?!", mistake: "?", "missed win": "??", best: "!", good: ""});
 
 export class MovesPanel {
-  /** @param {(node: number) => void} visit */
-  constructor(visit) {
+  /**
+   * @param {(node: number) => void} visit
+   * @param {(node: number, text: string) => void} comment
+   */
+  constructor(visit, comment) {
     this.visit = visit;
+    this.current = 0; // the node whose comment is shown
+    this.comment = html("textarea", {id: "comment", rows: 2, onchange: () => comment(this.current, this.comment.value)});
     this.list = html("div", {class: "moves", role: "group", "aria-label": t("game.moves")});
-    this.element = html("section", {class: "panel"}, html("h2", {}, t("game.moves")), this.list);
+    this.element = html("section", {class: "panel"}, html("h2", {}, t("game.moves")), this.list,
+      html("div", {class: "field"}, html("label", {for: "comment", class: "hint"}, t("game.comment")), this.comment));
     /** @type {Map<number|null, Node[]>} */
     this.children = new Map();
   }
@@ -24,6 +30,9 @@ export class MovesPanel {
     for (const node of state.nodes) {
       this.children.set(node.parent, [...(this.children.get(node.parent) ?? []), node]);
     }
+    const said = state.nodes.find(({id}) => id === state.current)?.comment ?? "";
+    if (this.current !== state.current || document.activeElement !== this.comment) this.comment.value = said;
+    this.current = state.current;
     const root = state.nodes[0];
     const items = [this.button(root, t("game.start_position"), state)];
     this.add(items, root.id, 1, state);
