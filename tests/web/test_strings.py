@@ -41,8 +41,10 @@ def test_there_is_a_file_for_each_language_that_can_be_chosen() -> None:
 
 def test_every_text_is_used_and_every_used_text_exists() -> None:
     source = "\n".join(file.read_text(encoding="utf-8") for file in STATIC.glob("*.js"))
-    used = set(re.findall(r"\bt\(\"([^\"]+)\"", source)) | set(re.findall(r"\"((?:game|analysis|new)\.[a-z_]+)\"", source))
     known = set(texts("en"))
+    groups = {key.partition(".")[0] for key in known if "." in key}
+    literals = re.findall(rf"[\"`]((?:{'|'.join(groups)})\.[a-z_ 0-9]+)[\"`]", source)
+    used = {*re.findall(r"\bt\(\"([^\"]+)\"", source), *literals}
     assert used <= known, used - known
     composed = {
         key for key in known for start, ends in COMPOSED.items()
