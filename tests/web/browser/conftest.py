@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.web.chromium import launched
+from tests.web.browser.chromium import launched
 
 OPTIONS = ["--no-browser", "--port", "0"]
 
