@@ -5,6 +5,7 @@ from functools import lru_cache
 from tengen import games
 from tengen.evaluators.zoo import nearest
 from tengen.games import connect4, hex, mnk, othello
+from tengen.games.coordinates import BoardMoves
 from tengen.games.game import Game
 from tengen.web.opponents import can_solve, levels
 from tengen.web.schemas import Family, GameInfo
@@ -31,6 +32,8 @@ def describe(game: Game) -> GameInfo:
         rows=game.rows,
         cols=game.cols,
         look=game.look,
+        kind=game.action_kind,
+        row_one=game.moves.row_one if isinstance(game.moves, BoardMoves) else "bottom",
         network=network.name if network else None,
         note=network.reason if network else "",
         can_set_up=game.settle is not None,

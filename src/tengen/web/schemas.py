@@ -246,6 +246,8 @@ class GameInfo(BaseModel):
     rows: int
     cols: int
     look: Literal["points", "squares", "columns", "hexagons"]
+    kind: Literal["cells", "columns", "kinds", "pairs", "general"]  # what an action is
+    row_one: Literal["top", "bottom"]  # where row 1 is
     network: str | None  # the bundled network that plays it
     note: str  # if that network was trained for another game
     can_set_up: bool
