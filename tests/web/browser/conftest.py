@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browser.chromium import launched
 
 OPTIONS = ["--no-browser", "--port", "0"]
+PATIENCE = 60_000  # milliseconds: a busy machine may have to compile first
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +46,7 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
 
     def opened(fragment: str = "", **settings: object) -> Page:
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, "locale": "en", **settings})  # type: ignore[arg-type]
-        context.set_default_timeout(30_000)  # a busy machine
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))

@@ -170,9 +170,9 @@ def test_analysis_appears_follows_the_game_and_stops(open_page: OpenPage) -> Non
 
 
 def test_connect4_shows_the_exact_score_of_every_column(open_page: OpenPage) -> None:
-    page = open_page(link("connect4", "4 4 4 4 4 3 3 2 5 2 3 5 5 5 2"))
+    page = open_page(link("connect4", "4 4 4 4 4 4 3 3 2 5 2 3 5 5 5"))
     page.get_by_role("switch", name="Analyse").check()
-    expect(page.locator("tengen-board .marks .label")).to_have_count(6)  # the fourth column is not full yet
+    expect(page.locator("tengen-board .marks .label")).to_have_count(6)  # the fourth column is full
 
 
 def test_a_line_is_shown_on_the_board(open_page: OpenPage) -> None:

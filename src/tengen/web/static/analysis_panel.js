@@ -38,6 +38,7 @@ export class AnalysisPanel {
       this.table, this.rate);
     /** @type {Snapshot|null} */
     this.snapshot = null;
+    this.isPreviewing = false;
   }
 
   /** @param {boolean} isOn */
@@ -51,17 +52,27 @@ export class AnalysisPanel {
     this.snapshot = snapshot;
     this.table.hidden = snapshot === null;
     this.rate.textContent = "";
-    if (snapshot === null) return this.rows.replaceChildren();
+    if (snapshot === null) {
+      this.isPreviewing = false;
+      return this.rows.replaceChildren();
+    }
     const rate = snapshot.seconds ? Math.round((snapshot.simulations || snapshot.nodes) / snapshot.seconds) : 0;
     this.rate.textContent = t("analysis.rate", {
       simulations: number(snapshot.simulations || snapshot.nodes), rate: number(rate), depth: snapshot.depth,
     });
-    this.rows.replaceChildren(...snapshot.moves.slice(0, TOP).map((info) => this.row(info)));
+    if (!this.isPreviewing) this.rows.replaceChildren(...snapshot.moves.slice(0, TOP).map((info) => this.row(info)));
   }
 
   /** @param {MoveInfo} info */
   row(info) {
-    const show = () => this.preview(info.line), hide = () => this.preview([]);
+    const show = () => {
+      this.isPreviewing = true; // the table stays as it is meanwhile
+      this.preview(info.line);
+    };
+    const hide = () => {
+      this.isPreviewing = false;
+      this.preview([]);
+    };
     return html("tr", {class: info.proven ?? ""},
       html("th", {scope: "row"}, info.move),
       html("td", {class: "numbers"}, verdict(info)),

@@ -106,7 +106,7 @@ class App {
       chooseTheme(/** @type {import("./theme.js").Theme} */ (themes.value))},
       ...THEMES.map((name) => html("option", {value: name, selected: name === theme()}, t(`theme.${name}`))));
     return html("header", {},
-      html("a", {class: "brand", href: "/"}, html("span", {class: "logo", "aria-hidden": "true"}), html("span", {}, t("title"))),
+      html("h1", {class: "brand"}, html("span", {class: "logo", "aria-hidden": "true"}), html("span", {}, t("title"))),
       html("nav", {"aria-label": t("nav.label")}, html("a", {href: "/", "aria-current": "page"}, t("nav.play"))),
       html("button", {class: "primary new", onclick: () => this.newGame()}, t("game.new")), languages, themes);
   }
@@ -152,10 +152,9 @@ class App {
 
   /** A person clicked on a cell. @param {string} move */
   async clicked(move) {
-    const tried = this.review.tried;
-    if (!tried) return this.act("play", {move});
+    if (!this.review.tried) return this.act("play", {move});
     try {
-      const {is_accepted: isAccepted} = await this.engine.ask("try", {node: tried.node, move});
+      const {is_accepted: isAccepted} = await this.engine.ask("try", {node: this.state?.current, move});
       this.review.answer(move, isAccepted);
       this.pointed = isAccepted ? move : null;
       this.draw();
