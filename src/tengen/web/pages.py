@@ -23,7 +23,7 @@ from tengen.games.game import Game
 from tengen.games.position import Position, Value
 from tengen.games.variations import Node, Variations
 from tengen.players.limit import Clock, Limit
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.session import PERSON, GameSession
 from tengen.protocols.analysis_messages import MessageError, read_position, snapshot_message
 from tengen.search.snapshot import Snapshot
