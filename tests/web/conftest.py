@@ -69,7 +69,9 @@ class Client:
         assert answer["type"] == "error", answer
         return answer["message"], answer["field"]
 
-    def wait(self, kind: str, fits: Callable[[dict[str, Any]], bool] = lambda message: True) -> dict[str, Any]:
+    def wait(
+        self, kind: str, fits: Callable[[dict[str, Any]], bool] = lambda message: True
+    ) -> dict[str, Any]:
         """The next push of a kind that fits."""
         while True:
             message = self.pushed.pop(0) if self.pushed else self.receive()

@@ -69,7 +69,24 @@ def test_a_message_that_is_much_too_long_closes_the_connection(server: Running) 
 
 def junk(random: random.Random, depth: int = 0) -> Any:
     """A value of any kind."""
-    simple = [None, True, -1, 0, 1, 2**63, 10**30, 0.5, "", "b2", "4", "\x00", "é" * 50, "tictactoe", "person", "../x"]
+    simple = [
+        None,
+        True,
+        -1,
+        0,
+        1,
+        2**63,
+        10**30,
+        0.5,
+        "",
+        "b2",
+        "4",
+        "\x00",
+        "é" * 50,
+        "tictactoe",
+        "person",
+        "../x",
+    ]
     if depth < 3 and random.random() < 0.3:
         if random.random() < 0.5:
             return [junk(random, depth + 1) for _ in range(random.randrange(4))]
@@ -81,7 +98,21 @@ def test_hundreds_of_malformed_messages_do_no_harm(
     server: Running, client: Client, capfd: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(8)
-    names = ["move", "node", "text", "name", "form", "is_on", "game", "first", "second", "moves", "setup", "clock", "x"]
+    names = [
+        "move",
+        "node",
+        "text",
+        "name",
+        "form",
+        "is_on",
+        "game",
+        "first",
+        "second",
+        "moves",
+        "setup",
+        "clock",
+        "x",
+    ]
     client.new("tictactoe", moves=["b2"])
     for number in range(500):
         fields = {chance.choice(names): junk(chance) for _ in range(chance.randrange(4))}

@@ -119,9 +119,13 @@ def test_a_position_set_up_by_hand(client: Client) -> None:
     state = client.new("connect4", setup={"cells": cells, "to_move": 2})
     assert state["cells"] == cells and state["to_move"] == 2
     floating = [1] + [0] * 41
-    said = client.refused("new", game="connect4", first=PERSON, second=PERSON, setup={"cells": floating, "to_move": 1})
+    said = client.refused(
+        "new", game="connect4", first=PERSON, second=PERSON, setup={"cells": floating, "to_move": 1}
+    )
     assert said == ("setup.cells: a stone has nothing below it", "setup")
-    said = client.refused("new", game="connect4", first=PERSON, second=PERSON, setup={"cells": [3], "to_move": 1})
+    said = client.refused(
+        "new", game="connect4", first=PERSON, second=PERSON, setup={"cells": [3], "to_move": 1}
+    )
     assert said[1] == "setup"
 
 
