@@ -130,9 +130,9 @@ def test_a_position_set_up_by_hand(client: Client) -> None:
 
 
 def test_forbidden_points_of_renju_have_a_reason(client: Client) -> None:
-    state = client.new("renju15", moves="h8 a1 g8 a15 h7 o1 h9 o15".split())
+    state = client.new("renju15", moves=["h8", "a1", "g8", "a15", "h7", "o1", "h9", "o15"])
     assert "forbidden for black" in state["forbidden"].get("i8", "") or state["forbidden"] == {}
-    double_four = "h8 a1 i8 a3 j8 a5 g9 a7 g10 a9 g11 b1".split()
+    double_four = ["h8", "a1", "i8", "a3", "j8", "a5", "g9", "a7", "g10", "a9", "g11", "b1"]
     state = client.new("renju15", moves=double_four)
     assert set(state["forbidden"]) == {"g8"} and "four" in state["forbidden"]["g8"]
 
@@ -199,7 +199,7 @@ def test_everything_stops_when_the_page_goes_and_goes_on_when_it_comes_back(serv
 
 def test_a_review_finds_a_planted_blunder_and_a_try_must_be_better(client: Client) -> None:
     """In gomoku9, the second player does not block an open three, then four in a row."""
-    state = client.new("gomoku9", moves="e5 a1 e6 a2 e7 a9 e4 i9 e3".split())
+    state = client.new("gomoku9", moves=["e5", "a1", "e6", "a2", "e7", "a9", "e4", "i9", "e3"])
     client.ask("review")
     found = client.wait("reviewed")
     state = client.done("resume")
@@ -218,7 +218,7 @@ def test_a_review_finds_a_planted_blunder_and_a_try_must_be_better(client: Clien
 
 def test_judgements_are_pushed_one_by_one(client: Client) -> None:
     """After the centre an edge loses."""
-    client.new("tictactoe", moves="b2 b1 a1 c3 a3 c1 a2".split())
+    client.new("tictactoe", moves=["b2", "b1", "a1", "c3", "a3", "c1", "a2"])
     client.ask("review")
     first = client.wait("judged")
     assert set(first) == {"type", "node", "move", "judgement", "before", "after", "better", "line"}
@@ -237,7 +237,7 @@ def test_a_review_can_be_stopped(server: Running, client: Client) -> None:
     assert client.refused("review")[0] == "there is no game yet: start one"
     client.new("gomoku9")
     assert client.refused("review")[0] == "there are no moves to review"
-    client.new("gomoku9", moves="e5 a1 e6 a2".split())
+    client.new("gomoku9", moves=["e5", "a1", "e6", "a2"])
     client.ask("review")
     client.ask("stop_review")
     assert server.is_idle()
