@@ -9,7 +9,28 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.web.conftest import PERSON, Client, Running
 
-KINDS = ["hello", "new", "play", "undo", "redo", "resign", "swap", "resume", "continue", "go", "promote", "delete", "comment", "hint", "analyse", "review", "stop_review", "try", "load", "export"]
+KINDS = [
+    "hello",
+    "new",
+    "play",
+    "undo",
+    "redo",
+    "resign",
+    "swap",
+    "resume",
+    "continue",
+    "go",
+    "promote",
+    "delete",
+    "comment",
+    "hint",
+    "analyse",
+    "review",
+    "stop_review",
+    "try",
+    "load",
+    "export",
+]
 
 
 def said(page: Client, text: str | bytes) -> dict[str, Any]:

@@ -103,6 +103,7 @@ def test_a_player_that_cannot_be_made_takes_no_memory() -> None:
 def test_specs_with_memory() -> None:
     assert with_memory("uct", 4) == "uct:memory=4"
     assert with_memory("zero:zoo/x:search=puct", 4) == "zero:zoo/x:search=puct,memory=4"
+    assert with_memory("uniform", 4) == "uniform"
 
 
 def test_a_slow_page_gets_only_the_last_snapshot() -> None:
