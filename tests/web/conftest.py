@@ -58,9 +58,9 @@ class Client:
 
     def done(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Asks, expects no error, and returns the state that is pushed after it."""
-        self.pushed.clear()
         answer = self.ask(kind, **fields)
         assert answer["type"] == "answer", answer
+        self.pushed.clear()  # these came before
         return self.state()
 
     def refused(self, kind: str, **fields: Any) -> tuple[str, str | None]:
@@ -81,6 +81,10 @@ class Client:
     def state(self, fits: Callable[[dict[str, Any]], bool] = lambda state: True) -> dict[str, Any]:
         found: dict[str, Any] = self.wait("state", lambda message: fits(message["state"]))["state"]
         return found
+
+    def reach(self, state: dict[str, Any], fits: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """This state if it fits, else the next one that does."""
+        return state if fits(state) else self.state(fits)
 
     def new(
         self, game: str, first: dict[str, Any] = PERSON, second: dict[str, Any] = PERSON, **fields: Any

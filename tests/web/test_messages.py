@@ -134,7 +134,7 @@ def test_hundreds_of_malformed_messages_do_no_harm(
     client.new("tictactoe", moves=["b2"])
     for number in range(500):
         fields = {chance.choice(names): junk(chance) for _ in range(chance.randrange(4))}
-        message: Any = {"id": number, "type": chance.choice(KINDS), **fields}
+        message: Any = {"id": 1000 + number, "type": chance.choice(KINDS), **fields}
         text = json.dumps(message)
         if chance.random() < 0.3:
             cut = chance.randrange(len(text))

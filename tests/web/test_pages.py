@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from tengen.games.variations import JUDGEMENTS
 from tests.web.conftest import PERSON, Client, Running
 
@@ -26,8 +24,10 @@ def test_hello_comes_first_and_once(server: Running, client: Client) -> None:
     assert client.refused("play", move="b2") == ("there is no game yet: start one", "move")
     for kind in ("undo", "hint", "review", "resign"):
         assert client.refused(kind)[0] == "there is no game yet: start one"
-    with pytest.raises(AssertionError):
-        assert server.page(None, sgf="nonsense").hello["type"] == "answer"
+    with server.page(sgf="nonsense") as other:
+        assert (other.hello["type"], other.hello["field"]) == ("error", "sgf")
+        assert other.refused("undo") == ("the first message is hello", "type")
+        assert other.ask("hello")["type"] == "answer"
 
 
 def test_a_game_of_two_people_with_undo_redo_variations_and_comments(client: Client) -> None:
@@ -84,16 +84,13 @@ def test_specs_of_players_never_come_from_outside(client: Client) -> None:
 
 def test_the_opponent_replies_by_itself(client: Client) -> None:
     client.new("tictactoe", PERSON, PERFECT)
-    client.done("play", move="b2")
-    state = client.state(lambda state: len(state["moves"]) == 2)
+    state = client.reach(client.done("play", move="b2"), lambda state: len(state["moves"]) == 2)
     assert state["to_move"] == 1 and not state["is_thinking"]
     assert moves(client.done("undo")) == []
-    state = client.new("connect4", LEVEL, PERSON)
-    if not state["moves"]:
-        state = client.state(lambda state: len(state["moves"]) == 1)
+    state = client.reach(client.new("connect4", LEVEL, PERSON), lambda state: len(state["moves"]) == 1)
     assert state["seats"][0] == {"name": "level 1", "is_person": False, "kind": "level", "level": 1}
-    client.done("swap")
-    assert client.state(lambda state: len(state["moves"]) == 2)["seats"][1]["level"] == 1
+    state = client.reach(client.done("swap"), lambda state: len(state["moves"]) == 2)
+    assert state["seats"][1]["level"] == 1
 
 
 def test_it_does_not_reply_while_the_page_looks_elsewhere(server: Running, client: Client) -> None:
@@ -102,14 +99,14 @@ def test_it_does_not_reply_while_the_page_looks_elsewhere(server: Running, clien
     state = client.done("play", move="a2")  # a variation: for either side
     assert not state["is_thinking"] and state["is_looking"]
     assert server.is_idle()
-    state = client.done("continue")  # now it is the game
-    assert client.state(lambda state: len(state["moves"]) == 2)["moves"][0] == "a2"
+    state = client.reach(
+        client.done("continue"), lambda state: len(state["moves"]) == 2
+    )  # now it is the game
+    assert state["moves"][0] == "a2"
 
 
 def test_two_engines_play_a_game_to_its_end(client: Client) -> None:
-    state = client.new("tictactoe", LEVEL, PERFECT)
-    if not state["ending"]:
-        state = client.state(lambda state: state["ending"] is not None)
+    state = client.reach(client.new("tictactoe", LEVEL, PERFECT), lambda state: state["ending"] is not None)
     assert state["ending"]["reason"] == "board"
 
 
@@ -130,11 +127,10 @@ def test_a_position_set_up_by_hand(client: Client) -> None:
 
 
 def test_forbidden_points_of_renju_have_a_reason(client: Client) -> None:
-    state = client.new("renju15", moves=["h8", "a1", "g8", "a15", "h7", "o1", "h9", "o15"])
-    assert "forbidden for black" in state["forbidden"].get("i8", "") or state["forbidden"] == {}
     double_four = ["h8", "a1", "i8", "a3", "j8", "a5", "g9", "a7", "g10", "a9", "g11", "b1"]
     state = client.new("renju15", moves=double_four)
-    assert set(state["forbidden"]) == {"g8"} and "four" in state["forbidden"]["g8"]
+    assert "forbidden for black" in state["forbidden"]["g8"] and "four" in state["forbidden"]["g8"]
+    assert client.new("gomoku15", moves=double_four)["forbidden"] == {}
 
 
 def test_clocks_run_and_fall(server: Running, client: Client) -> None:
@@ -175,9 +171,7 @@ def test_analysis_starts_follows_the_board_and_stops(server: Running, client: Cl
 def test_connect4_is_solved_beside_its_analysis(server: Running, client: Client) -> None:
     client.new("connect4", moves=list("4444432232334"))
     client.done("analyse", is_on=True)
-    found = client.wait("snapshot", lambda message: message["snapshot"].get("exact", [None])[0] is not None)
-    if None in found["snapshot"]["exact"][4:]:
-        found = client.wait("snapshot", lambda m: m["snapshot"]["exact"].count(None) == 1)
+    found = client.wait("snapshot", lambda message: message["snapshot"].get("exact", []).count(None) == 1)
     assert found["snapshot"]["exact"] == [-4, 4, -3, None, -4, -4, -4]
     client.done("analyse", is_on=False)
     assert server.is_idle()
@@ -285,11 +279,19 @@ def test_a_level_is_suggested_after_three_games(client: Client) -> None:
     assert state["suggested_level"] == 3
 
 
+def leave(server: Running, page: Client) -> None:
+    """Closes a connection, and waits until the server has noticed: then its analysis ends."""
+    page.new("gomoku9")
+    page.done("analyse", is_on=True)
+    page.wait("snapshot")
+    page.socket.close()
+    assert server.is_idle()
+
+
 def test_idle_pages_expire(server: Running) -> None:
     with server.page() as left, server.page() as stays:
-        left.new("tictactoe")
         stays.new("tictactoe", moves=["b2"])
-        left.socket.close()
+        leave(server, left)
         server.watch.now += 31 * 60
         with server.page(left.session) as again:
             assert not again.hello["is_restored"] and again.hello["state"] is None
@@ -302,7 +304,7 @@ def test_a_full_server_says_so() -> None:
         with running.page() as first:
             with running.page() as second:
                 assert "the server is full" in second.hello["message"]
-            assert first.new("tictactoe")["moves"] == []
+            leave(running, first)
         with running.page() as third:  # the first has gone: its place is free
             assert third.hello["type"] == "answer"
     finally:
