@@ -8,6 +8,7 @@ import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tengen.web.guard import Address
 from tengen.web.server import listen, make_server
@@ -52,9 +53,9 @@ def test_other_names_and_other_sites_are_refused(server: Running) -> None:
 
 def test_another_site_cannot_open_the_websocket(server: Running) -> None:
     address = f"ws://127.0.0.1:{server.address.port}/ws"
-    with pytest.raises(InvalidStatus, match="403"), connect(address, origin="http://evil.example"):  # type: ignore[arg-type]
+    with pytest.raises(InvalidStatus, match="403"), connect(address, origin=Origin("http://evil.example")):
         pass
-    with connect(address, origin=server.url) as socket:  # type: ignore[arg-type]
+    with connect(address, origin=Origin(server.url)) as socket:
         socket.send(json.dumps({"id": 1, "type": "hello"}))
         assert json.loads(socket.recv(timeout=10))["type"] == "answer"
 

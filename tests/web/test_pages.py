@@ -15,7 +15,7 @@ def moves(state: dict[str, Any]) -> list[str]:
 
 
 def node_of(state: dict[str, Any], move: str) -> int:
-    return next(node["id"] for node in state["nodes"] if node["move"] == move)
+    return int(next(node["id"] for node in state["nodes"] if node["move"] == move))
 
 
 def test_hello_comes_first_and_once(server: Running, client: Client) -> None:
@@ -148,6 +148,7 @@ def test_a_hint_and_its_line(client: Client) -> None:
     client.new("tictactoe", moves=["a1", "b1", "a2", "b2"])
     hint = client.ask("hint")
     assert hint["move"] == "a3" and hint["value"] > 0.9 and hint["line"][0] == "a3"
+    client.new("gomoku9")
     first, second = client.send("hint"), client.send("hint")
     answers = [client.receive() for _ in range(2)]
     assert {answer["id"] for answer in answers} == {first, second}
@@ -192,22 +193,24 @@ def test_everything_stops_when_the_page_goes_and_goes_on_when_it_comes_back(serv
 
 
 def test_a_review_finds_a_planted_blunder_and_a_try_must_be_better(client: Client) -> None:
-    """In gomoku9, the second player does not block an open three, then four in a row."""
-    state = client.new("gomoku9", moves=["e5", "a1", "e6", "a2", "e7", "a9", "e4", "i9", "e3"])
+    """The first player has four in a row, plays elsewhere, and loses to the other's five."""
+    client.new("gomoku9", moves=["e5", "a1", "e6", "a2", "e7", "a3", "e8", "a4", "i9", "a5"])
     client.ask("review")
-    found = client.wait("reviewed")
+    worst = client.wait("reviewed")["worst"]
     state = client.done("resume")
     judged = {node["id"]: node for node in state["nodes"] if node["move"]}
     assert all(node["judgement"] in JUDGEMENTS and -1 <= node["value"] <= 1 for node in judged.values())
-    assert 1 <= len(found["worst"]) <= 3
-    worst = judged[found["worst"][0]]
-    assert worst["judgement"] in ("mistake", "missed win") and worst["move"] in ("a1", "a2", "a9", "i9")
-    a9 = node_of(state, "a9")
-    before = next(node["parent"] for node in state["nodes"] if node["id"] == a9)
-    same = client.ask("try", node=before, move="a9")
-    assert same["is_accepted"] is False and same["lost"] == same["played_lost"]
+    assert 1 <= len(worst) <= 3
+    assert (judged[worst[0]]["move"], judged[worst[0]]["judgement"]) == ("i9", "missed win")
+    before = judged[worst[0]]["parent"]
+    same = client.ask("try", node=before, move="i9")
+    assert same["is_accepted"] is False and same["lost"] == same["played_lost"] > 1
+    assert client.ask("try", node=before, move="h8")["is_accepted"] is False
+    for move in ("e4", "e9"):
+        better = client.ask("try", node=before, move=move)
+        assert better["is_accepted"] is True and better["lost"] < 0.1
     assert client.refused("try", node=before, move="e5")[1] == "move"
-    assert client.refused("try", node=state["tip"], move="a3")[1] == "node"
+    assert client.refused("try", node=state["tip"], move="a6")[1] == "node"
 
 
 def test_judgements_are_pushed_one_by_one(client: Client) -> None:

@@ -32,7 +32,7 @@ from tengen.web.kept_players import ADVISER, SEAT, KeptPlayer
 from tengen.web.level_advice import suggested_level
 from tengen.web.opponents import AnySeat, seat_name, seat_player
 from tengen.web.outbox import Outbox
-from tengen.web.searches import Lane, Search, ServerFullError
+from tengen.web.searches import Lane, Result, Search, ServerFullError
 from tengen.web.shared import Shared
 from tengen.web.slot import Slot
 
@@ -352,7 +352,7 @@ class Page:
             "reply_line": line,
         }
 
-    async def _advise(self, work: Callable[[Search], Any]) -> Any:
+    async def _advise(self, work: Callable[[Search], Result]) -> Result:
         """Runs a hint or a try: one at a time."""
         if self._advice.is_busy:
             raise UserError("one question at a time: wait for the last answer")
@@ -361,7 +361,8 @@ class Page:
         if task.cancelled():
             raise UserError("the question was dropped: the game has changed")
         try:
-            return task.result()
+            result: Result = task.result()
+            return result
         except PlayerFailedError as error:
             raise UserError(f"no advice: {error}") from None
 
@@ -460,10 +461,10 @@ class Page:
     async def _run(
         self,
         lane: Lane,
-        work: Callable[[Search], Any],
+        work: Callable[[Search], Result],
         seconds: float = REPLY_SECONDS,
         is_patient: bool = False,
-    ) -> Any:
+    ) -> Result:
         """Runs work in a thread. Patient work waits if the server is full, and the page is told once."""
         has_told = False
         while True:
