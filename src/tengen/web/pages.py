@@ -60,6 +60,7 @@ class Page:
         self._players: dict[str, KeptPlayer] = {}  # for the current game, by purpose
         self._outboxes: set[Outbox] = set()  # one for every connection: a page may be open twice
         self._reply, self._analysis, self._advice, self._review = Slot(), Slot(), Slot(), Slot()
+        self._loading = Slot()
         self._is_analysing = False
         self._judged: dict[int, Judged] = {}  # by node, from the last review
         self._played: dict[str, list[tuple[int, float]]] = {}  # by game: level and points of finished games
@@ -203,6 +204,8 @@ class Page:
         self._begin(session, seats)
         self._players.update({f"seat {i}": one for i, one in enumerate(opponents) if one is not None})
         session.start()
+        if session.is_persons_turn and any(opponents):  # meanwhile the opponent gets ready for its first move
+            self._loading.start(self._run(self._shared.searches.short, lambda _: _load(opponents)))
 
     async def load(self, name: str, text: str) -> str:
         """Opens the game of a file for two people; returns a note of what could not be read."""
@@ -479,7 +482,7 @@ class Page:
                 await asyncio.sleep(RETRY_SECONDS)
 
     def _stop_everything(self) -> None:
-        for slot in (self._reply, self._analysis, self._advice, self._review):
+        for slot in (self._reply, self._analysis, self._advice, self._review, self._loading):
             slot.stop()
         if self._flag is not None:
             self._flag.cancel()
