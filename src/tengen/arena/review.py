@@ -68,7 +68,7 @@ class Try:
 
 
 def _result(value: float, win: int | None = None) -> int:
-    """1 a win, -1 a loss, 0 neither is proven or nearly sure. win: plies to a proven win, negative: a loss."""
+    """1 a win, -1 a loss, 0 neither is nearly sure. win: plies to a proven win, negative: to a loss."""
     if win is not None:
         return 1 if win > 0 else -1
     return 1 if value >= SURE else -1 if value <= -SURE else 0

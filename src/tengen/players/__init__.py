@@ -51,6 +51,11 @@ def summary(name: str) -> str:
     return _class(name).summary
 
 
+def takes(spec: str, setting: str) -> bool:
+    """Does the player that a spec names have this setting?"""
+    return setting in inspect.signature(_class(spec.strip().partition(":")[0])).parameters
+
+
 def find(spec: str, game: Game) -> Player:
     """The player a spec names, for a game: `alphabeta:depth=6`. UserError if it does not play that game."""
     name = spec.strip().partition(":")[0]

@@ -1,4 +1,4 @@
-"""The application: routes, the page's files, the WebSocket. It translates; pages.py does what is asked for."""
+"""The application: routes, the page's files, the WebSocket. It translates; pages.py does the work."""
 
 import asyncio
 import mimetypes

@@ -150,7 +150,7 @@ class Headers:
 
 
 def _token_in_query(scope: Scope) -> str:
-    query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    query: dict[str, list[str]] = parse_qs(scope.get("query_string", b"").decode("latin-1"))
     return query.get("token", [""])[0]
 
 

@@ -130,5 +130,7 @@ class KeptPlayer(Player):
 
 
 def with_memory(spec: str, memory: int) -> str:
-    """A spec with a limit of memory in MiB: `uct:sims=100,memory=16`."""
+    """A spec with a limit of memory in MiB, if its player has that setting: `uct:sims=100,memory=16`."""
+    if not players.takes(spec, "memory"):
+        return spec
     return f"{spec}{',' if '=' in spec else ':'}memory={memory}"

@@ -23,7 +23,7 @@ from tengen.games.game import Game
 from tengen.games.position import Position, Value
 from tengen.games.variations import Node, Variations
 from tengen.players.limit import Clock, Limit
-from tengen.players.player import Choice, Player, PlayerFailedError
+from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.session import PERSON, GameSession
 from tengen.protocols.analysis_messages import MessageError, read_position, snapshot_message
 from tengen.search.snapshot import Snapshot
@@ -32,7 +32,7 @@ from tengen.web.kept_players import ADVISER, SEAT, KeptPlayer
 from tengen.web.level_advice import suggested_level
 from tengen.web.opponents import AnySeat, seat_name, seat_player
 from tengen.web.outbox import Outbox
-from tengen.web.searches import Lane, Search, ServerFullError
+from tengen.web.searches import Lane, Result, Search, ServerFullError
 from tengen.web.shared import Shared
 from tengen.web.slot import Slot
 
@@ -60,6 +60,7 @@ class Page:
         self._players: dict[str, KeptPlayer] = {}  # for the current game, by purpose
         self._outboxes: set[Outbox] = set()  # one for every connection: a page may be open twice
         self._reply, self._analysis, self._advice, self._review = Slot(), Slot(), Slot(), Slot()
+        self._loading = Slot()
         self._is_analysing = False
         self._judged: dict[int, Judged] = {}  # by node, from the last review
         self._played: dict[str, list[tuple[int, float]]] = {}  # by game: level and points of finished games
@@ -203,6 +204,8 @@ class Page:
         self._begin(session, seats)
         self._players.update({f"seat {i}": one for i, one in enumerate(opponents) if one is not None})
         session.start()
+        if session.is_persons_turn and any(opponents):  # meanwhile the opponent gets ready for its first move
+            self._loading.start(self._run(self._shared.searches.short, lambda _: _load(opponents)))
 
     async def load(self, name: str, text: str) -> str:
         """Opens the game of a file for two people; returns a note of what could not be read."""
@@ -352,7 +355,7 @@ class Page:
             "reply_line": line,
         }
 
-    async def _advise(self, work: Callable[[Search], Any]) -> Any:
+    async def _advise(self, work: Callable[[Search], Result]) -> Result:
         """Runs a hint or a try: one at a time."""
         if self._advice.is_busy:
             raise UserError("one question at a time: wait for the last answer")
@@ -361,7 +364,8 @@ class Page:
         if task.cancelled():
             raise UserError("the question was dropped: the game has changed")
         try:
-            return task.result()
+            result: Result = task.result()
+            return result
         except PlayerFailedError as error:
             raise UserError(f"no advice: {error}") from None
 
@@ -460,10 +464,10 @@ class Page:
     async def _run(
         self,
         lane: Lane,
-        work: Callable[[Search], Any],
+        work: Callable[[Search], Result],
         seconds: float = REPLY_SECONDS,
         is_patient: bool = False,
-    ) -> Any:
+    ) -> Result:
         """Runs work in a thread. Patient work waits if the server is full, and the page is told once."""
         has_told = False
         while True:
@@ -478,7 +482,7 @@ class Page:
                 await asyncio.sleep(RETRY_SECONDS)
 
     def _stop_everything(self) -> None:
-        for slot in (self._reply, self._analysis, self._advice, self._review):
+        for slot in (self._reply, self._analysis, self._advice, self._review, self._loading):
             slot.stop()
         if self._flag is not None:
             self._flag.cancel()

@@ -36,7 +36,7 @@ def address_of(listening: socket.socket, host: str) -> Address:
 
 def make_server(address: Address, shared: Shared, visitors: Visitors | None = None) -> uvicorn.Server:
     """The server, which is started by its `run(sockets=[…])`."""
-    app = create_app(address, visitors or Visitors(shared), shared)
+    app = create_app(address, Visitors(shared) if visitors is None else visitors, shared)
     config = uvicorn.Config(
         app,
         log_level="warning",
