@@ -100,7 +100,7 @@ def test_a_move_depends_on_the_seed_and_the_position_alone(spec: str) -> None:
         assert moves[0] == moves[2]  # as after undo
         other.new_game(7)
         assert [other.choose(position).action for position in (second, first)] == moves[1::-1]
-        assert len({_move(player, seed, second) for seed in range(12)}) > 1
+        assert len({_move(player, seed, second) for seed in range(12)}) > (spec == "level:n=2")
 
 
 def _move(player: Player, seed: int, position: Position) -> int:
@@ -139,8 +139,8 @@ def test_moves_are_drawn_from_the_policy() -> None:
         assert seen.sum() == 1
         count += seen
     assert count[0] / 500 == pytest.approx(0.6 / 0.9, abs=0.07) and count[2] == 0 == count[4]
-    evenly = sum(drawn(logits, moves, Settings(1, seen=2, temperature=1e6), random) for _ in range(500))
-    assert evenly[[0, 1, 3, 4]] / 500 == pytest.approx(0.5, abs=0.07)
+    even = [drawn(logits, moves, Settings(1, seen=2, temperature=1e6), random) for _ in range(500)]
+    assert np.mean(even, axis=0)[[0, 1, 3, 4]] == pytest.approx(0.5, abs=0.07)
     assert (drawn(logits, moves, Settings(1, seen=9), random) == moves).all()
 
 

@@ -54,9 +54,10 @@ class LevelTable:
 def level_table(tournament: Tournament, played: Sequence[PlayedGame]) -> LevelTable:
     """The strength of all levels after these games."""
     specs, matches = tournament.players[::-1], []
-    for below, spec in pairwise(specs):
-        match = Match(tournament.game, spec, below, tournament.seed, tournament.openings)
-        matches.append(match_result(match, [game for game in played if set(game.players) == {below, spec}]))
+    for lower, higher in pairwise(specs):
+        pairing = Match(tournament.game, higher, lower, tournament.seed, tournament.openings)
+        games = [game for game in played if set(game.players) == {lower, higher}]
+        matches.append(match_result(pairing, games))
     first, *others = without_elo(tournament.game)
     levels, elo, variances = [replace(first, elo=0, low=0, high=0)], 0.0, [0.0, 0.0]
     for level, match in zip(others, matches, strict=True):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tengen.evaluators.zoo import nearest
 from tengen.games import connect4, othello
 from tengen.games.game import Game
+from tengen.tactics.fours import has_fours
 
 NUM_LEVELS = 10
 FIRST_SAFE_LEVEL = 3  # from here on, no level overlooks a win in one move or the block of one
@@ -19,38 +20,37 @@ class Settings:
     temperature: float = 1.0  # T of the draw of these moves: 1 draws from the policy, ∞ draws evenly
     fours: bool = True  # look for forced wins by fours, as `zero` does in games that have fours
 
-    def in_words(self, has_network: bool = True) -> str:
+    @property
+    def in_words(self) -> str:
         sight = "all moves" if self.seen is None else f"{self.seen} moves, temperature {self.temperature:g}"
-        if not has_network:
-            return f"UCT, {self.simulations:,} simulations"
         thought = "the network alone" if self.simulations == 1 else f"{self.simulations:,} simulations"
-        return f"{sight}; {thought}" + ("" if self.fours else "; no search for fours")
+        return f"{sight}; {thought}"
 
 
 # One line per level, from 1 to 10. Chosen so that neighbours differ by about the same number of Elo points:
 # `tengen levels GAME` measures it.
 CONNECT4 = (
-    Settings(1, seen=2, temperature=10),
-    Settings(1, seen=3, temperature=10),
-    Settings(1, seen=3, temperature=10),
-    Settings(1, seen=3, temperature=3),
-    Settings(1, seen=4, temperature=3),
-    Settings(4, seen=4, temperature=3),
-    Settings(8, seen=5, temperature=3),
-    Settings(8),
-    Settings(64),
-    Settings(800),
+    Settings(1, seen=2, temperature=20),
+    Settings(1, seen=3, temperature=20),
+    Settings(1, seen=3, temperature=20),  # the same sight as level 2, but it overlooks no win in one move
+    Settings(1, seen=3, temperature=6),
+    Settings(1, seen=4, temperature=4),
+    Settings(6, seen=5, temperature=3),
+    Settings(12, seen=6, temperature=2),
+    Settings(32),
+    Settings(80),
+    Settings(400),
 )
 GOMOKU9 = (
-    Settings(1, seen=3, temperature=6, fours=False),
-    Settings(1, seen=5, temperature=6, fours=False),
-    Settings(1, seen=5, temperature=6, fours=False),
-    Settings(1, seen=7, temperature=4, fours=False),
-    Settings(1, seen=10, temperature=4, fours=False),
-    Settings(8, seen=12, temperature=4, fours=False),
-    Settings(32, seen=16, temperature=4, fours=False),
-    Settings(32, fours=False),
-    Settings(32),
+    Settings(1, seen=2, temperature=10, fours=False),
+    Settings(1, seen=3, temperature=10, fours=False),
+    Settings(1, seen=3, temperature=10, fours=False),
+    Settings(1, seen=4, temperature=8, fours=False),
+    Settings(1, seen=5, temperature=7, fours=False),
+    Settings(1, seen=5, temperature=5, fours=False),
+    Settings(1, seen=6, temperature=4, fours=False),
+    Settings(4, seen=10, temperature=3, fours=False),
+    Settings(16),
     Settings(400),
 )
 GOMOKU15 = GOMOKU9
@@ -58,6 +58,18 @@ OTHELLO = CONNECT4
 WITHOUT_NETWORK = tuple(
     Settings(simulations) for simulations in (2, 5, 10, 20, 50, 100, 250, 700, 2000, 6000)
 )
+
+
+def words_of(game: Game) -> list[str]:
+    """The settings of the ten levels of a game, in words."""
+    words = [settings.in_words for settings in settings_of(game)]
+    if nearest(game) is None:
+        words = [f"UCT, {settings.simulations:,} simulations" for settings in WITHOUT_NETWORK]
+    if has_fours(game) and nearest(game) is not None:
+        fours = [settings.fours for settings in settings_of(game)]
+        words = [f"{text}; looks for fours" if yes else text for text, yes in zip(words, fours, strict=True)]
+    blind = FIRST_SAFE_LEVEL - 1
+    return [*(f"{text}; may overlook a win in one move" for text in words[:blind]), *words[blind:]]
 
 
 def settings_of(game: Game) -> tuple[Settings, ...]:

@@ -9,7 +9,7 @@ from tengen import files
 from tengen.evaluators.card import read_card
 from tengen.evaluators.zoo import ZOO, nearest
 from tengen.games.game import Game
-from tengen.players.level_settings import NUM_LEVELS, settings_of
+from tengen.players.level_settings import NUM_LEVELS, words_of
 
 FOLDER = Path(__file__).parent / "levels"  # GAME.json, written by `tengen levels GAME --save FILE`
 
@@ -46,8 +46,7 @@ def levels_of(game: Game) -> tuple[LevelStrength, ...]:
 
 def without_elo(game: Game) -> tuple[LevelStrength, ...]:
     """The ten levels of a game and their settings."""
-    words = [settings.in_words(nearest(game) is not None) for settings in settings_of(game)]
-    return tuple(LevelStrength(number, text) for number, text in enumerate(words, start=1))
+    return tuple(LevelStrength(number, text) for number, text in enumerate(words_of(game), start=1))
 
 
 def file_text(game: Game, levels: Sequence[LevelStrength], num_games: int) -> str:
