@@ -7,13 +7,14 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 
 demo: .venv/.installed-train
 	@$(BIN)/tengen demo
+	@echo; echo "Play it in your browser: $(BIN)/tengen serve"
 
 # Against what the newest `make demo` has learned, or against the bundled network.
 play: .venv/.installed-train
 	@newest=$$(ls -td runs/demo*/best 2>/dev/null | head -1); \
 		$(BIN)/tengen play connect4 $${newest:+--opponent "zero:$${newest%/best}"}
 
-test: .venv/.installed-dev lint types
+test: .venv/.installed-dev .venv/.chromium lint types
 	$(BIN)/pytest -n auto --dist loadfile
 
 test-slow: .venv/.installed-dev
@@ -37,7 +38,7 @@ types: .venv/.installed-dev
 	@touch $@
 
 .venv/.installed-train: .venv/.created pyproject.toml constraints.txt
-	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[train]'
+	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[train,web]'
 	@$(BIN)/tengen warm
 	@touch $@
 
@@ -45,6 +46,11 @@ types: .venv/.installed-dev
 	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
 	@$(BIN)/tengen warm
 	@touch $@ .venv/.installed-train
+
+# The browser for the tests of the page: an installed one, else one by apt (as root), else Playwright's own.
+.venv/.chromium: .venv/.installed-dev
+	@$(BIN)/python -m tests.web.browser.chromium
+	@touch $@
 
 # A second environment with the systems that `tengen bench` compares with, pinned.
 peers: .venv-peers/.installed

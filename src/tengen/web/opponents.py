@@ -1,12 +1,12 @@
 """Who plays in a seat, and who advises: the only place where the server chooses players by spec."""
 
 from tengen.errors import UserError
-from tengen.evaluators.zoo import nearest
 from tengen.games import connect4
 from tengen.games.game import Game
+from tengen.players.level_strength import levels_of
 from tengen.players.perfect import MAX_CELLS
 from tengen.tactics.connect4_search import COLS, ROWS
-from tengen.web.schemas import LEVELS, Level, LevelSeat, PerfectSeat, PersonSeat
+from tengen.web.schemas import Level, LevelSeat, PerfectSeat, PersonSeat
 
 AnySeat = PersonSeat | LevelSeat | PerfectSeat
 PERFECT_SECONDS = 5  # then it plays the best column so far; few stones can take minutes
@@ -20,8 +20,7 @@ def seat_player(seat: AnySeat, game: Game) -> str | None:
         if not can_solve(game):
             raise UserError(f"nobody plays {game.name} perfectly: choose a level")
         return f"perfect:seconds={PERFECT_SECONDS}" if is_connect4(game) else "perfect"
-    simulations = 4 * seat.level**2
-    return f"zero:sims={simulations}" if nearest(game) else f"uct:sims={10 * simulations}"
+    return f"level:n={seat.level}"
 
 
 def seat_name(seat: AnySeat) -> str | None:
@@ -33,7 +32,7 @@ def seat_name(seat: AnySeat) -> str | None:
 
 def levels(game: Game) -> list[Level]:
     """The levels of a game, with their measured Elo where there is one."""
-    return [Level(level=level) for level in LEVELS]
+    return [Level(level=one.level, elo=one.elo, low=one.low, high=one.high) for one in levels_of(game)]
 
 
 def can_solve(game: Game) -> bool:

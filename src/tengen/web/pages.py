@@ -22,6 +22,7 @@ from tengen.games import records
 from tengen.games.game import Game
 from tengen.games.position import Position, Value
 from tengen.games.variations import Node, Variations
+from tengen.players.level_strength import NUM_GAMES, suggested_level
 from tengen.players.limit import Clock, Limit
 from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.session import PERSON, GameSession
@@ -29,7 +30,6 @@ from tengen.protocols.analysis_messages import MessageError, read_position, snap
 from tengen.search.snapshot import Snapshot
 from tengen.web import schemas
 from tengen.web.kept_players import ADVISER, SEAT, KeptPlayer
-from tengen.web.level_advice import suggested_level
 from tengen.web.opponents import AnySeat, seat_name, seat_player
 from tengen.web.outbox import Outbox
 from tengen.web.searches import Lane, Result, Search, ServerFullError
@@ -169,6 +169,7 @@ class Page:
         state = session.to_json()
         seats: Any = state["seats"]
         state["seats"] = [{**one, **seat.model_dump()} for one, seat in zip(seats, self._seats, strict=True)]
+        played = self._played.get(session.game.name, [])
         return {
             **state,
             "can_undo": session.can_undo,
@@ -177,7 +178,7 @@ class Page:
             "forbidden": _forbidden(position),
             "is_thinking": self._reply.is_busy,
             "analysing": self._is_analysing,
-            "suggested_level": suggested_level(self._played.get(session.game.name, [])),
+            "suggested_level": suggested_level(played) if len(played) >= NUM_GAMES else None,
         }
 
     # New games.

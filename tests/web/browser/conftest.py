@@ -45,13 +45,17 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
     contexts = []
 
     def opened(fragment: str = "", **settings: object) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, "locale": "en", **settings})  # type: ignore[arg-type]
+        context = browser.new_context(
+            **{"viewport": {"width": 1200, "height": 900}, "locale": "en", **settings}
+        )  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
-        page.on("request", lambda asked: problems.append(asked.url) if not _is_ours(asked.url, address) else None)
+        page.on(
+            "request", lambda asked: problems.append(asked.url) if not _is_ours(asked.url, address) else None
+        )
         page.goto(f"{address}/{fragment}")
         return page
 

@@ -111,12 +111,14 @@ def test_a_phone_asks_for_a_second_tap_on_a_small_board(open_page: OpenPage) -> 
     assert stones(page) == 2
     cell(page, "g7").tap()
     expect(page.locator("tengen-board .stones .stone")).to_have_count(3)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than the screen"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "nothing is wider than the screen"
+    )
 
 
 def test_a_phone_plays_a_large_cell_at_once(open_page: OpenPage) -> None:
     page = open_page(link("tictactoe"), **PHONE)
-    for number, move in enumerate("a1 b1 a2 b2 a3".split(), start=1):
+    for number, move in enumerate(["a1", "b1", "a2", "b2", "a3"], start=1):
         cell(page, move).tap()
         expect(page.locator("tengen-board .stones .stone")).to_have_count(number)
     expect(status(page)).to_contain_text("wins")
@@ -237,7 +239,13 @@ def test_a_page_that_is_reloaded_goes_on(open_page: OpenPage) -> None:
 
 @pytest.mark.parametrize(
     ("locale", "button"),
-    [("zh-CN", "新对局"), ("zh-TW", "新對局"), ("ru-RU", "Новая партия"), ("vi-VN", "Ván mới"), ("de-DE", "New game")],
+    [
+        ("zh-CN", "新对局"),
+        ("zh-TW", "新對局"),
+        ("ru-RU", "Новая партия"),
+        ("vi-VN", "Ván mới"),
+        ("de-DE", "New game"),
+    ],
 )
 def test_the_page_speaks_the_browsers_language(open_page: OpenPage, locale: str, button: str) -> None:
     page = open_page(link("tictactoe"), locale=locale)
@@ -294,7 +302,9 @@ def test_axe_finds_nothing(open_page: OpenPage, view: str, scheme: str) -> None:
     settings = PHONE if view == "phone" else {}
     fragment = "" if view == "dialog" else link("gomoku9", "e5 d4 f6")
     page = open_page(fragment, color_scheme=scheme, **settings)
-    expect(page.locator("dialog" if view == "dialog" else "tengen-board .stones .stone").first).to_be_visible()
+    expect(
+        page.locator("dialog" if view == "dialog" else "tengen-board .stones .stone").first
+    ).to_be_visible()
     if view == "analysis":
         page.get_by_role("switch", name="Analyse").check()
         expect(page.locator("table.best tbody tr").first).to_be_visible()
