@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.web.browser.chromium import launched
 
 OPTIONS = ["--no-browser", "--port", "0"]
+WIDE = {"width": 1200, "height": 900}
 PATIENCE = 60_000  # milliseconds: a busy machine may have to compile first
 expect.set_options(timeout=PATIENCE)
 
@@ -44,10 +46,8 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
     problems: list[str] = []
     contexts = []
 
-    def opened(fragment: str = "", **settings: object) -> Page:
-        context = browser.new_context(
-            **{"viewport": {"width": 1200, "height": 900}, "locale": "en", **settings}
-        )  # type: ignore[arg-type]
+    def opened(fragment: str = "", **settings: Any) -> Page:
+        context = browser.new_context(**{"viewport": WIDE, "locale": "en", **settings})
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()

@@ -2,24 +2,28 @@
 
 import json
 import re
+from pathlib import Path
+from typing import Any
 
+import axe_playwright_python
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.web.browser.conftest import OpenPage
 
-PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}
 
 
 def link(game: str, moves: str = "", first: str = "person", second: str = "person") -> str:
     return f"#game={game}&first={first}&second={second}&moves={moves.replace(' ', ',')}"
 
 
-def cell(page: Page, name: str):  # type: ignore[no-untyped-def]
+def cell(page: Page, name: str) -> Locator:
     return page.locator(f'tengen-board [data-cell="{name}"]')
 
 
-def status(page: Page):  # type: ignore[no-untyped-def]
+def status(page: Page) -> Locator:
     return page.locator(".status")
 
 
@@ -297,8 +301,6 @@ def test_a_position_is_set_up_by_hand(open_page: OpenPage) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", ["dialog", "game", "analysis", "phone"])
 def test_axe_finds_nothing(open_page: OpenPage, view: str, scheme: str) -> None:
-    import axe_playwright_python
-
     settings = PHONE if view == "phone" else {}
     fragment = "" if view == "dialog" else link("gomoku9", "e5 d4 f6")
     page = open_page(fragment, color_scheme=scheme, **settings)
@@ -308,10 +310,7 @@ def test_axe_finds_nothing(open_page: OpenPage, view: str, scheme: str) -> None:
     if view == "analysis":
         page.get_by_role("switch", name="Analyse").check()
         expect(page.locator("table.best tbody tr").first).to_be_visible()
-    from pathlib import Path
-
-    source = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
-    page.evaluate(source)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run()")
     problems = [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found["violations"]]
     assert problems == [], json.dumps(problems, indent=1)
