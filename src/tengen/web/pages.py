@@ -34,12 +34,14 @@ from tengen.web.outbox import Outbox
 from tengen.web.searches import Lane, Result, Search, ServerFullError
 from tengen.web.shared import Shared
 from tengen.web.slot import Slot
+from tengen.web.thread_work import MAX_NODES
 
 REPLY_SECONDS = 30.0  # the longest that a reply, a hint or a try may take
-ANALYSIS = Limit(seconds=60)
+ANALYSIS_SECONDS = 60.0  # for one position
 HINT = Limit(seconds=1)
 TRY = Limit(seconds=1, simulations=4000)
 REVIEW_SECONDS = 90.0  # of a whole game
+LONG_SECONDS = 600.0  # the longest that an analysis or a review may take, with waiting for a thread
 REVIEW_MOVE_SECONDS, REVIEW_MOVE_SIMULATIONS = 1.0, 2000  # at most, for one move
 RETRY_SECONDS = 1.0  # until a full server is asked again
 MAX_LINE = 10  # plies in answers
@@ -123,9 +125,8 @@ class Page:
         session = self._game()
         match message:
             case schemas.Play():
-                if len(session.variations) >= thread_work.MAX_NODES:
-                    most = thread_work.MAX_NODES
-                    raise UserError(f"a game has at most {most} moves with its variations: delete some")
+                if len(session.variations) >= MAX_NODES:
+                    raise UserError(f"a game has at most {MAX_NODES} moves with its variations: delete some")
                 session.play(message.move)
             case schemas.Undo():
                 session.undo()
@@ -290,11 +291,10 @@ class Page:
             self.push("snapshot", node=node.id, snapshot=snapshot_message(snapshot, exact))
 
         def work(search: Search) -> None:
-            thread_work.analyse(search, analyst, node.position, ANALYSIS, self._shared.exact, push)
+            thread_work.analyse(search, analyst, node.position, ANALYSIS_SECONDS, self._shared.exact, push)
 
-        assert ANALYSIS.seconds is not None
         try:
-            await self._run(self._shared.searches.long, work, seconds=ANALYSIS.seconds + 5, is_patient=True)
+            await self._run(self._shared.searches.long, work, seconds=LONG_SECONDS, is_patient=True)
         except (PlayerFailedError, UserError) as error:
             self.push("notice", message=f"no analysis: {error}")
 
@@ -369,7 +369,7 @@ class Page:
             thread_work.judge(search, judge, limit, [node.position for node in nodes], note)
 
         try:
-            await self._run(self._shared.searches.long, work, seconds=2 * REVIEW_SECONDS)
+            await self._run(self._shared.searches.long, work, seconds=LONG_SECONDS)
         except (PlayerFailedError, UserError) as error:
             self.push("notice", message=f"no review: {error}")
             return

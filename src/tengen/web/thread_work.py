@@ -3,6 +3,7 @@
 A function is given its `Search` (searches.py), which it asks to search and to tell what was found.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,16 +42,17 @@ def choose(search: Search, player: KeptPlayer, position: Position, limit: Limit 
 
 
 def analyse(
-    search: Search, player: KeptPlayer, position: Position, limit: Limit, exact: ExactScores, found: Found
+    search: Search, player: KeptPlayer, position: Position, seconds: float, exact: ExactScores, found: Found
 ) -> None:
     """Searches a position, and solves it where there is a solver; tells what is found on the way."""
+    ends = time.monotonic() + seconds
     scores = exact.begin(position)
     with player.taken() as ready:
-        for snapshot in search.snapshots(ready, position, limit):
+        for snapshot in search.snapshots(ready, position, Limit(seconds=seconds)):
             if scores is not None:
                 scores.run(SOLVER_SECONDS)
             search.tell(found, snapshot, scores and scores.columns)
-    while scores is not None and not scores.is_done and not search.is_late:
+    while scores is not None and not scores.is_done and time.monotonic() < ends:
         known = scores.columns
         scores.run(SOLVER_SLICE)
         search.check()
