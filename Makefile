@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
+TSC := typescript@5.9.3  # checks the page's types, where there is Node.js
 
 .PHONY: demo play test test-slow check lint types peers clean
 
@@ -31,6 +32,7 @@ lint: .venv/.installed-dev
 
 types: .venv/.installed-dev
 	@$(BIN)/mypy
+	@if npx --yes -p $(TSC) tsc --version > /dev/null 2>&1; then npx --yes -p $(TSC) tsc -p jsconfig.json; fi
 
 .venv/.created:
 	@echo "Setting up .venv (once) ..."

@@ -107,9 +107,9 @@ class Client:
 class Running:
     """A server that runs in a thread of this process."""
 
-    def __init__(self, most_pages: int = 1000) -> None:
+    def __init__(self, most_pages: int = 1000, num_threads: int = 4) -> None:
         self.watch = Watch()
-        self.shared = Shared.create(256, self.watch)
+        self.shared = Shared.create(256, self.watch, num_threads)
         self.visitors = Visitors(self.shared, most_pages=most_pages)
         self._socket = listen("127.0.0.1", 0)
         self.address = address_of(self._socket, "127.0.0.1")

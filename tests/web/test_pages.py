@@ -1,8 +1,16 @@
 """What a page can say and what it gets: a real server, a real WebSocket."""
 
+from contextlib import ExitStack
 from typing import Any
 
+import pytest
+
+from tengen import players
+from tengen.games.position import Position
 from tengen.games.variations import JUDGEMENTS
+from tengen.players.decision import Decider
+from tengen.players.limit import Limit
+from tengen.players.player import Choice, PlayerFailedError
 from tests.web.conftest import PERSON, Client, Running
 
 LEVEL = {"kind": "level", "level": 1}
@@ -312,3 +320,52 @@ def test_a_full_server_says_so() -> None:
             assert third.hello["type"] == "answer"
     finally:
         running.stop()
+
+
+def test_an_analysis_waits_if_too_many_are_running() -> None:
+    running = Running(num_threads=1)
+    try:
+        with ExitStack() as stack:
+            pages = [
+                stack.enter_context(running.page()) for _ in range(4)
+            ]  # one runs, two wait, one is too many
+            for page in pages:
+                page.new("gomoku9")
+                page.done("analyse", is_on=True)
+            assert "too many people are asking" in pages[3].wait("notice")["message"]
+            for page in pages[:3]:
+                page.done("analyse", is_on=False)
+            assert pages[3].wait("snapshot")["snapshot"]["game"] == "gomoku9"
+    finally:
+        running.stop()
+
+
+class Broken(Decider):
+    """Cannot move."""
+
+    summary = "for tests"
+
+    def decide(self, position: Position, limit: Limit) -> Choice:
+        raise PlayerFailedError("it hurts")
+
+
+class Wrong(Decider):
+    """Has a bug."""
+
+    summary = "for tests"
+
+    def decide(self, position: Position, limit: Limit) -> Choice:
+        raise KeyError("a bug")
+
+
+@pytest.mark.parametrize(("kind", "why"), [("Broken", "it hurts"), ("Wrong", "an error in Tengen")])
+def test_an_opponent_that_fails_loses_and_the_page_lives_on(
+    client: Client, monkeypatch: pytest.MonkeyPatch, kind: str, why: str
+) -> None:
+    monkeypatch.setitem(players.REGISTRY, "perfect", f"{__name__}:{kind}")
+    client.new("tictactoe", PERSON, PERFECT)
+    client.ask("play", move="b2")
+    assert client.wait("notice")["message"] == f"the opponent could not move: {why}"
+    state = client.state(lambda state: state["ending"] is not None)
+    assert state["ending"] == {"winner": 1, "reason": "failed", "detail": why}
+    assert client.new("tictactoe")["ending"] is None

@@ -13,7 +13,7 @@ from tengen.web.outbox import Outbox
 from tengen.web.pages import Page
 from tengen.web.visitors import Visitors
 
-TOO_SLOW = 1013  # close code: try again later
+TOO_SLOW, FAILED = 1013, 1011  # close codes: try again later; an error of the server
 SLOW_MESSAGES = (schemas.Hint, schemas.Try)  # other messages need not wait for their answers
 
 
@@ -52,6 +52,9 @@ class Connection:
                 await self._websocket.send_text(await self._outbox.take())
         except (WebSocketDisconnect, RuntimeError):  # closed meanwhile: the reader notices too
             return
+        except ValueError:  # what cannot be written as JSON is a bug of ours; a silent page would hide it
+            traceback.print_exc()
+            await self._websocket.close(FAILED)
 
     async def _take(self, text: str | bytes) -> None:
         """Starts to do what a message says; most are done when this returns."""

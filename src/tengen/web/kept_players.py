@@ -74,7 +74,7 @@ class KeptPlayer(Player):
         self.spec, self.memory = spec, memory
         self._store = store
         self._player: Player | None = None
-        self._seed: int | None = 0  # of a new game that it has not been told of yet
+        self._seed, self._told_seed = 0, 0  # of the game, and of the last game that it was told of
         self._is_gone = False
         self._lock = threading.Lock()  # held while it is in use
 
@@ -104,14 +104,15 @@ class KeptPlayer(Player):
             self._store._forget(self)
 
     def _ready(self) -> Player:
+        is_new = self._player is None
         if self._player is None:
             made = players.find(with_memory(self.spec, self.memory), self.game)
             made.prepare()
-            made.new_game(0)
             self._player = made
-        seed, self._seed = self._seed, None
-        if seed is not None:
+        seed = self._seed
+        if is_new or seed != self._told_seed:
             self._player.new_game(seed)
+            self._told_seed = seed
         return self._player
 
     def _close_if_idle(self) -> bool:

@@ -3,48 +3,47 @@
     answer = await page.handle(message)     # changes the session
     page.settle()                           # lets the opponent reply, moves the analysis, tells the page
 
-Everything here runs in the event loop; searches run in threads (searches.py). Up to four go on at a time for
-one page: the opponent's reply, the analysis of the position being viewed, a hint or a try, and a review.
-They stop when no connection to the page is left.
+Everything here runs in the event loop; what takes time runs in threads (thread_work.py). Up to four searches
+go on at a time for one page: the opponent's reply, the analysis of the position being viewed, a hint or a
+try, and a review. They stop when no connection to the page is left.
 """
 
 import asyncio
 import secrets
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tengen import players
 from tengen.arena import review
-from tengen.arena.blunders import Judged, judge_moves, look_at
+from tengen.arena.blunders import Judged
 from tengen.errors import UserError
-from tengen.games import records
 from tengen.games.game import Game
 from tengen.games.position import Position, Value
-from tengen.games.variations import Node, Variations
+from tengen.games.variations import Node
 from tengen.players.level_strength import NUM_GAMES, suggested_level
 from tengen.players.limit import Clock, Limit
 from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.session import PERSON, GameSession
-from tengen.protocols.analysis_messages import MessageError, read_position, snapshot_message
+from tengen.protocols.analysis_messages import MessageError, snapshot_message
 from tengen.search.snapshot import Snapshot
-from tengen.web import schemas
+from tengen.web import schemas, thread_work
 from tengen.web.kept_players import ADVISER, SEAT, KeptPlayer
 from tengen.web.opponents import AnySeat, seat_name, seat_player
 from tengen.web.outbox import Outbox
 from tengen.web.searches import Lane, Result, Search, ServerFullError
 from tengen.web.shared import Shared
 from tengen.web.slot import Slot
+from tengen.web.thread_work import MAX_NODES
 
-MAX_NODES = 5000  # of one game with its variations
 REPLY_SECONDS = 30.0  # the longest that a reply, a hint or a try may take
-ANALYSIS = Limit(seconds=60)
+ANALYSIS_SECONDS = 60.0  # for one position
 HINT = Limit(seconds=1)
 TRY = Limit(seconds=1, simulations=4000)
 REVIEW_SECONDS = 90.0  # of a whole game
+LONG_SECONDS = 600.0  # the longest that an analysis or a review may take, with waiting for a thread
 REVIEW_MOVE_SECONDS, REVIEW_MOVE_SIMULATIONS = 1.0, 2000  # at most, for one move
 RETRY_SECONDS = 1.0  # until a full server is asked again
-SOLVER_SECONDS = 0.03  # of the solver, between two snapshots of an analysis
 MAX_LINE = 10  # plies in answers
 PERSONS: tuple[AnySeat, AnySeat] = (schemas.PersonSeat(kind="person"), schemas.PersonSeat(kind="person"))
 
@@ -186,13 +185,14 @@ class Page:
     async def _new(self, message: schemas.New) -> None:
         setup = message.setup.model_dump() if message.setup else None
         position = await self._run(
-            self._shared.searches.files, lambda _: _ready_position(message.game, message.moves, setup)
+            self._shared.searches.files,
+            lambda _: thread_work.ready_position(message.game, message.moves, setup),
         )
         seats = (message.first, message.second)
         opponents = [self._seated(seat, position.game) for seat in seats]
         clock = Clock(message.clock.seconds, message.clock.increment) if message.clock else None
         if clock is not None:  # loads before the clocks run
-            await self._run(self._shared.searches.short, lambda _: _load(opponents))
+            await self._run(self._shared.searches.short, lambda _: thread_work.load(opponents))
         first, second = (seat_name(seat) or PERSON for seat in seats)
         session = GameSession(
             position,
@@ -206,7 +206,7 @@ class Page:
         self._players.update({f"seat {i}": one for i, one in enumerate(opponents) if one is not None})
         session.start()
         if session.is_persons_turn and any(opponents):  # meanwhile the opponent gets ready for its first move
-            self._loading.start(self._run(self._shared.searches.short, lambda _: _load(opponents)))
+            self._loading.start(self._run(self._shared.searches.short, lambda _: thread_work.load(opponents)))
 
     async def load(self, name: str, text: str) -> str:
         """Opens the game of a file for two people; returns a note of what could not be read."""
@@ -215,7 +215,9 @@ class Page:
             raise MessageError("expected a file that ends with .sgf, .psq or .txt", "name")
         is_bare = form == ".txt" and "tengen" not in text  # a list of moves: of the game that is on the board
         game = current.game.name if is_bare and current is not None else None
-        variations, note = await self._run(self._shared.searches.files, lambda _: _parsed(text, form, game))
+        variations, note = await self._run(
+            self._shared.searches.files, lambda _: thread_work.parse(text, form, game)
+        )
         session = GameSession(variations[variations.root].position, now=self._shared.now)
         self._begin(session, PERSONS)
         session.open(variations)
@@ -259,8 +261,7 @@ class Page:
         self, session: GameSession, player: KeptPlayer, position: Position, limit: Limit | None
     ) -> None:
         def think(search: Search) -> Choice:
-            with player.taken() as ready:
-                return search.choose(ready, position, limit)
+            return thread_work.choose(search, player, position, limit)
 
         try:
             session.accept(await self._run(self._shared.searches.short, think, is_patient=True))
@@ -290,24 +291,11 @@ class Page:
         def push(snapshot: Snapshot, exact: list[int | None] | None) -> None:
             self.push("snapshot", node=node.id, snapshot=snapshot_message(snapshot, exact))
 
-        def search_and_solve(search: Search) -> None:
-            scores = self._shared.exact.begin(node.position)
-            with analyst.taken() as player:
-                for snapshot in search.snapshots(player, node.position, ANALYSIS):
-                    if scores is not None:
-                        scores.run(SOLVER_SECONDS)
-                    search.tell(push, snapshot, scores and scores.columns)
-            while scores is not None and not scores.is_done and not search.is_late:
-                known = scores.columns
-                scores.run(0.1)
-                if scores.columns != known:
-                    search.tell(push, snapshot, scores.columns)
-                search.check()
+        def work(search: Search) -> None:
+            thread_work.analyse(search, analyst, node.position, ANALYSIS_SECONDS, self._shared.exact, push)
 
-        assert ANALYSIS.seconds is not None
         try:
-            lane = self._shared.searches.long
-            await self._run(lane, search_and_solve, seconds=ANALYSIS.seconds + 5, is_patient=True)
+            await self._run(self._shared.searches.long, work, seconds=LONG_SECONDS, is_patient=True)
         except (PlayerFailedError, UserError) as error:
             self.push("notice", message=f"no analysis: {error}")
 
@@ -317,7 +305,7 @@ class Page:
         session = self._game()
         session.check_can_think()
         position, player = session.position, self._adviser("advice")
-        choice = await self._advise(lambda search: _choose(search, player, position, HINT))
+        choice = await self._advise(lambda search: thread_work.choose(search, player, position, HINT))
         name = position.game.moves.name
         line = [name(action) for action in (choice.line or (choice.action,))[:MAX_LINE]]
         value = None if choice.value is None else Value(choice.value, position.to_move).seen_by(1)
@@ -334,26 +322,17 @@ class Page:
         except UserError as error:
             raise MessageError(str(error), "move") from None
         known, player = self._judged.get(played.id), self._adviser("advice")
-        mover = node.position.to_move
-
-        def compare(search: Search) -> tuple[review.Try, list[str]]:
-            def choose(position: Position) -> Choice:
-                return _choose(search, player, position, TRY)
-
-            judged = known or next(judge_moves([node.position, played.position], choose))
-            found = look_at(tried, choose)
-            line = found.choice.line[:MAX_LINE] if found.choice else ()
-            value = judged.after if tried == played.position else found.seen_by(mover)
-            outcome = review.Try(judged.before, judged.after, value)
-            return outcome, [tried.game.moves.name(action) for action in line]
-
-        outcome, line = await self._advise(compare)
+        outcome, line = await self._advise(
+            lambda search: thread_work.compare(
+                search, player, TRY, node.position, played.position, tried, known
+            )
+        )
         is_solution = known is not None and known.better == tried.last_move
         return {
             "is_accepted": outcome.is_accepted or is_solution,
             "lost": round(outcome.lost, 4),
             "played_lost": round(outcome.played_lost, 4),
-            "reply_line": line,
+            "reply_line": list(line[:MAX_LINE]),
         }
 
     async def _advise(self, work: Callable[[Search], Result]) -> Result:
@@ -384,15 +363,14 @@ class Page:
         seconds = min(REVIEW_MOVE_SECONDS, REVIEW_SECONDS / len(nodes))
         limit = Limit(seconds=seconds, simulations=REVIEW_MOVE_SIMULATIONS)
 
-        def judge_them(search: Search) -> None:
-            with judge.taken() as player:
-                player.new_game(0)
-                positions = [node.position for node in nodes]
-                for one in judge_moves(positions, lambda position: search.choose(player, position, limit)):
-                    search.tell(self._note_judged, session, nodes[one.number], one)
+        def note(judged: Judged) -> None:
+            self._note_judged(session, nodes[judged.number], judged)
+
+        def work(search: Search) -> None:
+            thread_work.judge(search, judge, limit, [node.position for node in nodes], note)
 
         try:
-            await self._run(self._shared.searches.long, judge_them, seconds=2 * REVIEW_SECONDS)
+            await self._run(self._shared.searches.long, work, seconds=LONG_SECONDS)
         except (PlayerFailedError, UserError) as error:
             self.push("notice", message=f"no review: {error}")
             return
@@ -493,37 +471,6 @@ class Page:
         for player in self._players.values():
             player.close()
         self._players = {}
-
-
-def _choose(search: Search, player: KeptPlayer, position: Position, limit: Limit) -> Choice:
-    with player.taken() as ready:
-        return search.choose(ready, position, limit)
-
-
-def _load(seated: Sequence[KeptPlayer | None]) -> None:
-    """Makes players ready for their first move."""
-    for player in seated:
-        if player is not None:
-            with player.taken():
-                pass
-
-
-def _ready_position(game: str, moves: list[str], setup: dict[str, Any] | None) -> Position:
-    """The position that a new game starts from. Calls what a page needs, so that Numba compiles it here."""
-    position = read_position(game, moves, setup)
-    if not position.is_over:
-        position.play(position.legal_actions[0])
-    return position
-
-
-def _parsed(text: str, form: str, game: str | None) -> tuple[Variations, str]:
-    try:
-        variations, note = records.parse_variations(text.encode(), form, game)
-    except ValueError as error:
-        raise MessageError(str(error), "text") from None
-    if len(variations) > MAX_NODES:
-        raise MessageError(f"a game has at most {MAX_NODES} moves, this file has {len(variations)}", "text")
-    return variations, note
 
 
 def _forbidden(position: Position) -> dict[str, str]:

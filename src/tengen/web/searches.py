@@ -166,7 +166,7 @@ class Lane:
 class Searches:
     """The lanes of a server: what is short never waits behind what is long."""
 
-    def __init__(self, num_threads: int = 4) -> None:
+    def __init__(self, num_threads: int) -> None:
         self.files = Lane("files", 2, num_waiting=64)  # game files, and rules that may have to be compiled
         self.short = Lane("short", num_threads, num_waiting=64)  # replies, hints, tries
         self.long = Lane("long", num_threads, num_waiting=2 * num_threads)  # analyses, reviews
