@@ -42,8 +42,9 @@ class Level(Player):
 
     summary = "an opponent for people: n=1 (beginner) to n=10 (full strength)"
 
-    def __init__(self, game: Game, n: int = 5) -> None:
-        self.settings = settings_of(game)[n - 1]
+    def __init__(self, game: Game, n: int = 5, memory: int = MEMORY) -> None:
+        """memory: MiB."""
+        self.settings, self._memory = settings_of(game)[n - 1], memory
         super().__init__(game, Limit(simulations=self.settings.simulations))
         self._sees_wins, self._rules = n >= FIRST_SAFE_LEVEL, lift(game)
         self._player = self._thinker()
@@ -53,10 +54,10 @@ class Level(Player):
         """Who thinks about the moves that are seen."""
         sims = self.settings.simulations
         if nearest(self.game) is None:
-            return UctPlayer(self.game, sims=sims, memory=MEMORY)
+            return UctPlayer(self.game, sims=sims, memory=self._memory)
         if self.settings.fours:
-            return Zero(self.game, sims=sims, search="gumbel", memory=MEMORY)
-        return Zero(self.game, sims=sims, search="gumbel", memory=MEMORY, vcf=False, fours=0)
+            return Zero(self.game, sims=sims, search="gumbel", memory=self._memory)
+        return Zero(self.game, sims=sims, search="gumbel", memory=self._memory, vcf=False, fours=0)
 
     def prepare(self, limit: Limit | None = None) -> None:
         self._player.prepare()
