@@ -28,7 +28,7 @@ from tengen.players.player import Player
 from tengen.workers.local import LocalWorkers
 
 WITH_NETWORK = [name for name in games.names() if nearest(games.find(name))]
-PER_KIND = 5  # positions
+PER_KIND = 15  # positions
 
 
 def wins(position: Position) -> list[int]:

@@ -44,13 +44,13 @@ CONNECT4 = (
 GOMOKU9 = (
     Settings(1, seen=2, temperature=10, fours=False),
     Settings(1, seen=3, temperature=10, fours=False),
-    Settings(1, seen=3, temperature=10, fours=False),
+    Settings(1, seen=3, temperature=13, fours=False),  # sees less well than level 2, but no win is overlooked
     Settings(1, seen=4, temperature=8, fours=False),
     Settings(1, seen=5, temperature=7, fours=False),
     Settings(1, seen=5, temperature=5, fours=False),
     Settings(1, seen=6, temperature=4, fours=False),
     Settings(4, seen=10, temperature=3, fours=False),
-    Settings(16),
+    Settings(32),
     Settings(400),
 )
 GOMOKU15 = GOMOKU9
