@@ -33,7 +33,7 @@ HEAVY = {
     "fastapi": ("web/",),
     "pydantic": ("web/",),
     "uvicorn": ("web/",),
-    "websockets": ("web/",),
+    "websockets": ("web/", "bench/serve.py"),
     "typer": ("cli/",),
     "pyspiel": ("bench/peers/",),
     "jax": ("bench/peers/",),
