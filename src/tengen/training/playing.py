@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from tengen.games.position import Position
-from tengen.training import replay
+from tengen.training import shard_files
 from tengen.training.changes import in_force
 from tengen.training.config import Config
 from tengen.training.gate import Standing
@@ -33,12 +33,12 @@ def play(run: Run, config: Config, generation: int, run_tasks: RunTasks, watcher
         paths[0].parent.mkdir(parents=True, exist_ok=True)
         for index, shard in run_tasks(SelfPlay(config.game, config.selfplay, network), missing):
             number = missing[index].number
-            replay.save(paths[number], shard)
+            shard_files.save(paths[number], shard)
             assert shard.stats is not None
             watcher.played(shard.stats)
             new[number] = shard
     seconds = time.perf_counter() - began
-    shards = [new.get(task.number) or replay.load(paths[task.number]) for task in tasks]
+    shards = [new.get(task.number) or shard_files.load(paths[task.number]) for task in tasks]
     if shards[0].stats and shards[0].stats.sample:
         run.save_sample(generation, game_text(config.game, shards[0].stats.sample))
     stats = [shard.stats for shard in shards if shard.stats]
@@ -51,7 +51,7 @@ def stored(run: Run, generation: int, run_tasks: RunTasks, watcher: Watcher) -> 
     config = in_force(run.config, generation)
     paths = [run.shard(generation, number) for number in range(config.selfplay.num_shards)]
     if all(path.is_file() for path in paths):
-        return [replay.load(path) for path in paths]
+        return [shard_files.load(path) for path in paths]
     return play(run, config, generation, run_tasks, watcher)[0]
 
 
