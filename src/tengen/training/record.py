@@ -18,6 +18,7 @@ class Samples:
     values: npt.NDArray[np.float32]  # [N], value targets, see targets.py
     outcomes: npt.NDArray[np.float32]  # [N, 3], targets for win, draw and loss, without discount
     plies_left: npt.NDArray[np.float32]  # [N], until the end of the game
+    is_proven: npt.NDArray[np.bool_]  # [N], by the search: policy and value are exact
 
     def __len__(self) -> int:
         return len(self.states)
@@ -39,7 +40,7 @@ def join(parts: list[Samples]) -> Samples:
 
 def merged(samples: Samples) -> Samples:
     """One sample per position, with the mean of its targets: so common openings do not have contradicting
-    targets. The last action is not part of a position. In float32."""
+    targets. The last action is not part of a position. It is proven if all of its samples are. In float32."""
     bare = samples.states.copy()
     bare[:, LAST_ACTION] = -1
     _, first, group, counts = np.unique(
@@ -47,7 +48,7 @@ def merged(samples: Samples) -> Samples:
     )
     group = group.ravel()
 
-    def mean(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    def mean(values: npt.NDArray[np.floating | np.bool_]) -> npt.NDArray[np.float32]:
         sums = np.zeros((len(first), *values.shape[1:]), np.float64)
         np.add.at(sums, group, values)
         return (sums / counts.reshape(-1, *[1] * (values.ndim - 1))).astype(np.float32)
@@ -58,15 +59,16 @@ def merged(samples: Samples) -> Samples:
         values=mean(samples.values),
         outcomes=mean(samples.outcomes),
         plies_left=mean(samples.plies_left),
+        is_proven=mean(samples.is_proven) == 1,
     )
 
 
-def keys_of(samples: Samples) -> Bits:
+def keys_of(states: State) -> Bits:
     """A 64-bit hash of each position, without its last action;  [N]"""
-    entries = samples.states.shape[1]
+    entries = states.shape[1]
     weights = new_weights(seed=0, count=entries)
     weights[LAST_ACTION] = 0
-    keys = np.zeros(len(samples), np.uint64)
+    keys = np.zeros(len(states), np.uint64)
     for i in range(entries):
-        keys += samples.states[:, i].astype(np.uint64) * weights[i]
+        keys += states[:, i].astype(np.uint64) * weights[i]
     return keys

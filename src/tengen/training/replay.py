@@ -21,7 +21,7 @@ class Replay:
     def add(self, shards: list[Shard]) -> int:
         """The number of different positions in a new generation, whose samples are added."""
         new = merged(join([shard.samples for shard in shards]))
-        keys = keys_of(new)
+        keys = keys_of(new.states)
         self._generations = [_without(keys, *older) for older in self._generations]
         self._generations.append((new, keys))
         self.total += len(new)

@@ -79,6 +79,7 @@ class _Game:
             values=values[full],
             outcomes=targets.outcomes(value, int(last[TO_MOVE]), states[full, TO_MOVE]),
             plies_left=(len(states) - full + distance).astype(np.float32),
+            is_proven=np.array(self.is_proven)[full],
         )
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import safetensors
 import safetensors.numpy
 
@@ -33,6 +34,7 @@ def load(path: Path) -> Shard:
     sealed.check(path, data, ADVICE)
     try:
         arrays = safetensors.numpy.load(data)
+        arrays.setdefault("is_proven", np.zeros(len(arrays["values"]), np.bool_))  # for older versions' files
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         note = json.loads(header.get("__metadata__", {}).get(NOTE, "{}"))
         samples = Samples(**{one.name: arrays[one.name] for one in fields(Samples)})
