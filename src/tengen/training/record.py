@@ -1,6 +1,7 @@
 """Samples to learn from: positions with their targets, made from the search and the final result."""
 
 from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,12 +29,29 @@ class Samples:
         return Samples(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
 
-def join(parts: list[Samples]) -> Samples:
-    """All samples of the parts, one after another."""
-    return Samples(
+@dataclass(frozen=True)
+class FreshTargets:
+    """What a new search found in N positions that were recorded before. Values are for the player to move."""
+
+    keys: Bits  # [N], of the positions: keys_of
+    policies: npt.NDArray[np.floating]  # [N, A], the search's improved policy, in float16
+    values: npt.NDArray[np.float32]  # [N], the search's, not mixed with anything
+    is_proven: npt.NDArray[np.bool_]  # [N]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+Rows = TypeVar("Rows", Samples, FreshTargets)
+
+
+def join(parts: list[Rows]) -> Rows:
+    """All rows of the parts, one after another."""
+    kind = type(parts[0])
+    return kind(
         **{
             field.name: np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(Samples)
+            for field in fields(kind)
         }
     )
 
