@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from tengen.games.position import Position
 from tengen.training import shard_files
 from tengen.training.changes import in_force
-from tengen.training.config import Config
-from tengen.training.gate import Standing
+from tengen.training.config import Config, SelfPlayConfig
+from tengen.training.gate import standing_after
 from tengen.training.generation import SelfPlayMetrics
 from tengen.training.run import Run
 from tengen.training.shards import SelfPlay, Shard, ShardTask
@@ -59,24 +59,28 @@ def who_plays(run: Run, config: Config, generation: int) -> int:
     """The network that plays a generation: the champion after the generation before it. With an overlap that
     one is still being learned from, so it is the champion after the one before that: 0 0 1 2 3 … if the gate
     always promotes."""
-    last = generation - 1 - config.selfplay.overlap
-    return Standing.load(run.checkpoint(last)).champion if last > 0 else 0
+    return standing_after(run, generation - 1 - config.selfplay.overlap).champion
 
 
 def shards_of(config: Config, generation: int) -> list[ShardTask]:
     """The tasks of a generation: its shards to play."""
     selfplay = config.selfplay
-    rise = 1 + selfplay.simulations_rise * (generation - 1) / selfplay.simulations
     return [
         ShardTask(
             generation,
             number,
             num_games=min(selfplay.games_per_shard, selfplay.games - number * selfplay.games_per_shard),
-            simulations=round(selfplay.simulations * min(rise, MOST_RISE)),
+            simulations=full_simulations(selfplay, generation),
             seed=(config.seed, generation, 0, number),
         )
         for number in range(selfplay.num_shards)
     ]
+
+
+def full_simulations(config: SelfPlayConfig, generation: int) -> int:
+    """The simulations of a full search, which may rise with the generations."""
+    rise = 1 + config.simulations_rise * (generation - 1) / config.simulations
+    return round(config.simulations * min(rise, MOST_RISE))
 
 
 def game_text(game: str, actions: Sequence[int]) -> str:
