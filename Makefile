@@ -2,18 +2,20 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
+TSC := typescript@5.9.3  # checks the page's types, where there is Node.js
 
 .PHONY: demo play test test-slow check lint types peers clean
 
 demo: .venv/.installed-train
 	@$(BIN)/tengen demo
+	@echo; echo "Play it in your browser: $(BIN)/tengen serve"
 
 # Against what the newest `make demo` has learned, or against the bundled network.
 play: .venv/.installed-train
 	@newest=$$(ls -td runs/demo*/best 2>/dev/null | head -1); \
 		$(BIN)/tengen play connect4 $${newest:+--opponent "zero:$${newest%/best}"}
 
-test: .venv/.installed-dev lint types
+test: .venv/.installed-dev .venv/.chromium lint types
 	$(BIN)/pytest -n auto --dist loadfile
 
 test-slow: .venv/.installed-dev
@@ -30,6 +32,7 @@ lint: .venv/.installed-dev
 
 types: .venv/.installed-dev
 	@$(BIN)/mypy
+	@if npx --yes -p $(TSC) tsc --version > /dev/null 2>&1; then npx --yes -p $(TSC) tsc -p jsconfig.json; fi
 
 .venv/.created:
 	@echo "Setting up .venv (once) ..."
@@ -37,7 +40,7 @@ types: .venv/.installed-dev
 	@touch $@
 
 .venv/.installed-train: .venv/.created pyproject.toml constraints.txt
-	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[train]'
+	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[train,web]'
 	@$(BIN)/tengen warm
 	@touch $@
 
@@ -45,6 +48,11 @@ types: .venv/.installed-dev
 	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
 	@$(BIN)/tengen warm
 	@touch $@ .venv/.installed-train
+
+# The browser for the tests of the page: an installed one, else one by apt (as root), else Playwright's own.
+.venv/.chromium: .venv/.installed-dev
+	@$(BIN)/python -m tests.web.browser.chromium
+	@touch $@
 
 # A second environment with the systems that `tengen bench` compares with, pinned.
 peers: .venv-peers/.installed

@@ -4,6 +4,7 @@ Devices and pipes (/dev/stdout) are written directly: a rename would replace the
 
 import json
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def write_bytes(path: Path | str, data: bytes) -> None:
         if _is_device(file):
             file.write_bytes(data)
             return
-        partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+        partial = _partial(file)
         try:
             partial.write_bytes(data)
             os.replace(partial, file)
@@ -45,11 +46,23 @@ def check_can_write(*paths: Path | str | None) -> None:
             if file.is_dir():
                 raise UserError(f"cannot write {file}: it is a folder")
             if not _is_device(file):
-                trial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+                trial = _partial(file)
                 trial.touch()
                 trial.unlink()
         except OSError as error:
             raise UserError(f"cannot write {file}: {error.strerror}") from error
+
+
+def remove_partial(folder: Path) -> None:
+    """Removes what processes that were killed while they wrote have left behind, in all folders below."""
+    for file in folder.rglob(".*"):
+        if re.fullmatch(r"\..+\.[0-9a-f]{8}", file.name) and file.is_file():
+            file.unlink(missing_ok=True)
+
+
+def _partial(file: Path) -> Path:
+    """A temporary file beside this one."""
+    return file.with_name(f".{file.name}.{secrets.token_hex(4)}")
 
 
 def _is_device(file: Path) -> bool:

@@ -49,6 +49,17 @@ def test_in_a_round_every_pair_plays_the_same_opening_with_both_colours(played: 
     assert len({game.moves[: game.opening] for game in played}) == 4
 
 
+def test_neighbours_alone_may_meet(run_tasks: RunTasks) -> None:
+    event = Tournament(games.find("tictactoe"), PLAYERS, neighbours=True)
+    games_of_two = list(tournament_games(event, 2, run_tasks))
+    assert len(games_of_two) == 2 * event.games_per_round == 8
+    assert {frozenset(game.players) for game in games_of_two} == {
+        frozenset(PLAYERS[:2]),
+        frozenset(PLAYERS[1:]),
+    }
+    assert event.settings()["neighbours"] and "neighbours" not in Tournament(event.game, PLAYERS).settings()
+
+
 def test_the_leaderboard_adds_up(result: TournamentResult) -> None:
     assert [one.player for one in result.standings] == ["uct:sims=100", "uct:sims=15", "uniform"]
     assert sum(one.points for one in result.standings) == result.games == 24

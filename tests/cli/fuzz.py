@@ -198,6 +198,8 @@ def _kept_short(words: list[str]) -> list[str]:
         return [*words, "44444326"]  # not an empty board
     if words[:1] == ["demo"]:
         return [*words, "--minutes", "nan"]
+    if words[:1] == ["serve"]:
+        return [*words, "--memory", "nan"]  # a server would run for ever
     if words[:1] == ["train"] and "--resume" not in words:
         return [*words, *(word for setting in TINY for word in ("--set", setting))]
     if words[:1] == ["net"] and "--seconds" not in words:

@@ -15,14 +15,14 @@ BAD_GAMES = ["mnk:rows=0", "mnk:rows=3,cols=3,k=99", "mnk:rows=-3,cols=3,k=3", "
              "tictactoe:rows=4", "gomoku", "ALL", "tictactoe ", "TICTACTOE", "mnk:rows=1,cols=1,k=1", ":", "hex:size=1",
              "mnk:rows=²,cols=3,k=3", f"mnk:rows={'9' * 5000}"]  # fmt: skip
 PLAYERS = ["uniform", "uct:sims=5", "perfect", "zero:sims=2", "zero:zoo/tictactoe:sims=1", "greedy", "minimax:depth=1",
-           "alphabeta:depth=1,memory=1", "uct:seconds=0.01"]  # fmt: skip
+           "alphabeta:depth=1,memory=1", "uct:seconds=0.01", "level:n=3"]  # fmt: skip
 BAD_PLAYERS = ["zero:../../etc", "zero:/dev/null", "zero:zoo/nowhere", "zero:zoo/..", "zero:::", "zero:sims=",
                "engine:cmd=", "engine:cmd=true", "engine:cmd=cat", "engine:cmd='", "engine:cmd=/nowhere", "engine",
                "engine:seconds=nan,cmd=true", "engine:memory=-1,cmd=true", "uct:seconds=nan", "uct:seconds=-1",
                "uct:sims=1e9", "uct:c=inf", "uct:guided=maybe", "uct:vcf=yes", "uct:vcf=yes,sims=3", "human", "human:x",
                "perfect:book=/dev/null", "perfect:book=nowhere", "alphabeta:depth=99", "minimax:depth=-1",
                "alphabeta:memory=999999", "zero:precision=fp64", "zero:search=x", "zero:leaves=0", "nobody",
-               "uct:rollouts=0", "uct:sims=5,sims=6", "zero:runs/run:sims=1"]  # fmt: skip
+               "uct:rollouts=0", "uct:sims=5,sims=6", "zero:runs/run:sims=1", "level:n=0", "level:x"]  # fmt: skip
 SETTINGS = ["selfplay.games=1", "selfplay.games=-1", "selfplay.games=nan", "learner.batch_size=0", "nonsense.key=1",
             "learner", "=", "learner.=1", "network.name=nonsense", "network.channels=0", "network.blocks=-3",
             "selfplay.simulations=1e9", "length.minutes=nan", "channels=8", "blocks=1", "channels=-1", "channels=nan",
@@ -79,6 +79,8 @@ COMMANDS: dict[str, int] = {  # a command line: how often
     "match tictactoe <player> uniform -n 2 --workers 1 --openings <openings>": 4,
     "match tictactoe uniform uct:sims=5 -n 2 --workers 1 --out <log>": 4,
     "tournament <game> <player> <player> <player> -r 1 --workers 1 [--csv <out>] [--svg <out>] [--anchor <player>]": 4,
+    "levels <game> -n 0 [--json]": 2,
+    "levels tictactoe -n 2 --workers 1 --opening-plies 0 [--out <log>] [--save <out>] [--json]": 1,
     "sprt <game> <player> <player> --max-games 2 --workers 1 [--elo0 <number>] [--alpha <number>] [--elo1 <number>]": 4,
     "check <game> --positions 5 [--seed 1] [--json]": 3,
     "perft <game> 2 <moves> [--json]": 4,

@@ -116,6 +116,24 @@ def test_a_tournament_writes_its_table_csv_and_picture_and_goes_on(here: Here, t
     assert code == 2 and errors.count("\n") == 1 and "was started with seed 7, not 8" in errors
 
 
+def test_levels_are_measured_saved_and_continued(here: Here, tmp_path: Path) -> None:
+    out, file = tmp_path / "games", tmp_path / "levels.json"
+    command: list[str | Path] = ["levels", "tictactoe", "--out", out, "--workers", "1"]
+    shown = here.result(*command, "-n", "2", "--save", file)
+    assert shown.startswith("tictactoe, from openings") and "score against the level below" in shown
+    saved = json.loads(file.read_text())
+    assert saved["game"] == "tictactoe" and saved["games_per_pair"] == 2 and len(saved["levels"]) == 10
+    assert saved["levels"][0]["elo"] == 0
+    found = json.loads(here.result(*command, "-n", "4", "--json"))
+    assert [
+        match["total"]["wins"] + match["total"]["draws"] + match["total"]["losses"]
+        for match in found["matches"]
+    ] == [4] * 9
+    assert (out / "games.jsonl").read_text().count("\n") == 36
+    assert "Elo not measured" in here.result("levels", "hex7", "-n", "0")
+    assert here("levels", "tictactoe", "-n", "3")[0] == 2
+
+
 def test_sprt_finds_the_stronger_and_stops(here: Here) -> None:
     found = json.loads(
         here.result(

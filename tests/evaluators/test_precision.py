@@ -4,13 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tengen import games
 from tengen.evaluators import precision
-from tengen.evaluators.card import Card, hash_of
+from tengen.evaluators.agreement import agreement
+from tengen.evaluators.card import Card, hash_of, read_card, read_onnx
 from tengen.evaluators.precision import precision_here
 from tengen.evaluators.probe import Probe
+from tengen.evaluators.zoo import bundled, find_network
 
 GAME = games.find("tictactoe")
 FAST = Probe(True, 0.001, 0.99, 0.01, 1000.0, 1900.0, "int8 is 1.90 × as fast")
@@ -18,7 +21,8 @@ DEADLY = Probe(False, None, None, None, None, None, "the process died of SIGILL"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(precision, "_planes", lambda *_: np.zeros((256, 2, 3, 3), np.float32))
     for name in ("net.onnx", "int8.onnx"):
         (tmp_path / name).write_bytes(b"a network")
     (tmp_path / "card.json").write_text(card_of().to_text())
@@ -73,3 +77,21 @@ def test_a_probe_that_found_out_nothing_is_not_remembered(
     assert precision_here(folder, card_of(), GAME, memory) == "fp32" and not memory.exists()
     monkeypatch.setattr(precision, "probe", lambda *_: FAST)
     assert precision_here(folder, card_of(), GAME, memory) == "int8"
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_int8_agrees_with_fp32_in_games_that_a_bundled_network_plays_itself(name: str) -> None:
+    """Random games are no test: gomoku15 has never seen such positions, and would play in slow fp32."""
+    path = find_network(f"zoo/{name}")
+    card = read_card(path)
+    fp32, int8 = (read_onnx(path, card, kind) for kind in ("fp32", "int8"))
+    planes = precision._planes(fp32, card, games.find(name))
+    assert len(planes) == 256 and len({one.tobytes() for one in planes}) > 100
+    assert agreement(fp32, int8, planes).is_close
+
+
+def test_a_file_that_is_no_network_is_left_to_those_who_open_it(tmp_path: Path) -> None:
+    for name in ("net.onnx", "int8.onnx"):
+        (tmp_path / name).write_bytes(b"a network")
+    assert precision_here(tmp_path, card_of(), GAME, tmp_path / "memory.json") == "fp32"
+    assert not (tmp_path / "memory.json").exists()

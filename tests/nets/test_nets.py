@@ -12,6 +12,7 @@ from tengen.evaluators.agreement import agreement
 from tengen.evaluators.samples import random_planes
 from tengen.evaluators.session import new_session
 from tengen.games.game import Planes
+from tengen.nets.anysize import DISTANCES
 from tengen.nets.export import to_int8, to_onnx
 from tengen.nets.net import Net
 
@@ -92,16 +93,18 @@ def test_wrong_names_and_settings_are_refused() -> None:
 
 
 def test_chances_become_a_value_that_prefers_the_sooner_win() -> None:
-    """v = (P(win) - P(loss)) · discount ^ (plies left), and the export says it too."""
+    """v = (P(win) - P(loss)) · Σ P(plies) · discount ^ plies, and the export says it too."""
     game = games.find("connect4")
     net = nets.make("anysize", game, {"channels": 8, "blocks": 2, "value": "wdl", "discount": 0.9})
     planes = np.random.default_rng(1).integers(0, 2, (20, *game.planes_shape)).astype(np.float32)
     with torch.inference_mode():
         output = net.eval()(torch.from_numpy(planes[:, net.planes]))
-    assert output.outcomes is not None and output.plies_left is not None
-    chances = output.outcomes.softmax(dim=1)
-    expected = (chances[:, 0] - chances[:, 2]) * 0.9**output.plies_left
-    assert torch.allclose(output.value, expected)
+    assert output.outcomes is not None and output.distances is not None and output.plies_left is not None
+    chances, shares = output.outcomes.softmax(dim=1), output.distances.softmax(dim=1)
+    plies = torch.tensor(DISTANCES)
+    expected = (chances[:, 0] - chances[:, 2]) * (shares * 0.9**plies).sum(dim=1)
+    assert torch.allclose(output.value, expected, atol=1e-6)
+    assert torch.allclose(output.plies_left, (shares * plies).sum(dim=1), atol=1e-4)
     session = new_session(to_onnx(net, planes))
     assert [one.name for one in session.get_outputs()] == ["logits", "value", "plies_left"]
     assert session.run(["value"], {"planes": planes[:, net.planes]})[0] == pytest.approx(

@@ -42,6 +42,7 @@ def test_changes_survive_a_file_and_a_card() -> None:
     [
         ("network.channels=9", "network.channels cannot change in the middle of a run: the stored weights"),
         ("network.start=zoo/x", "network.start cannot change in the middle of a run: the run has begun"),
+        ("network.teacher_generations=3", "it says who played the stored games; it stays 20"),
         ("selfplay.games_per_shard=7", "the stored games were divided by it; it stays 128"),
         ("selfplay.discount=0.5", "the stored values were discounted by it; it stays 0.97"),
         ("replay.share=0.1", "the window of the stored generations was chosen by it; it stays 0.5"),

@@ -61,6 +61,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["--set", "network.name=nono"], "unknown network 'nono'"),
         (["--set", "network.start=nowhere"], "no network in nowhere"),
         (["--set", "network.start=zoo/connect4"], "these weights do not fit the network of this run"),
+        (["--set", "network.teacher=nowhere"], "no network in nowhere"),
+        (["--set", "network.teacher=zoo/othello8"], "othello8"),
         (["--set", "learner.device=tpu"], "tpu"),
         # names
         (["-n", "../x"], "got '../x'"),

@@ -128,6 +128,20 @@ def test_a_run_killed_again_and_again_ends_the_same(whole: Path, tmp_path: Path)
     assert_equal(run, whole)
 
 
+def test_what_a_killed_process_was_writing_is_removed(whole: Path, tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "t"
+    shutil.copytree(whole, run)
+    cut = run / "replay" / "0002" / ".shard-000.safetensors.ba6c4048"
+    cut.write_bytes(b"")
+    kept = [run / ".lock", run / "replay" / "0002" / ".notes.txt"]
+    for file in kept:
+        file.touch()
+    subprocess.run(
+        command("--resume", "t", "--generations", "4"), cwd=tmp_path, check=True, capture_output=True
+    )
+    assert not cut.exists() and all(file.exists() for file in kept)
+
+
 def test_a_champion_takes_its_place_before_its_generation_counts(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tengen import games, nets
+from tengen.nets.anysize import DISTANCES
 from tengen.nets.net import Net
 from tengen.training.config import LearnerConfig
 from tengen.training.gradients import (
@@ -21,6 +22,7 @@ from tengen.training.gradients import (
     flatten,
     gradients_of,
     losses_of,
+    shares_of,
     statistics_of,
 )
 from tengen.training.learner import Learner, Losses
@@ -133,3 +135,24 @@ def test_another_number_of_parts_is_another_run() -> None:
         ends.append(weights(learner.net))
     assert not np.array_equal(ends[0], ends[1])
     np.testing.assert_allclose(ends[0], ends[1], atol=0.1)  # but not far from it
+
+
+def test_plies_become_shares_of_the_two_nearest_distances() -> None:
+    plies = torch.tensor([0.0, 1.0, 7.0, 20.0, 115.0, 400.0])
+    shares = shares_of(plies)
+    assert shares.shape == (6, len(DISTANCES)) and torch.allclose(shares.sum(dim=1), torch.ones(6))
+    assert bool(((shares > 0).sum(dim=1) <= 2).all())
+    means = shares @ torch.tensor(DISTANCES)
+    assert torch.allclose(means, plies.clamp(max=DISTANCES[-1]), atol=1e-4)
+
+
+def test_chances_and_distances_are_learned_by_cross_entropy() -> None:
+    net = nets.make("anysize", GAME, {**SIZES, "value": "wdl", "discount": 0.97}, 1)
+    parts = batch(16)
+    output = net.train()(torch.from_numpy(parts.planes))
+    assert output.outcomes is not None and output.distances is not None
+    _, value, plies = losses_of(output, *(torch.from_numpy(part) for part in parts[1:]))
+    logs = output.outcomes.log_softmax(dim=1)
+    assert torch.allclose(value, -(torch.from_numpy(parts.outcomes) * logs).sum(dim=1).mean())
+    logs = output.distances.log_softmax(dim=1)
+    assert torch.allclose(plies, -(shares_of(torch.from_numpy(parts.plies_left)) * logs).sum(dim=1).mean())

@@ -10,11 +10,13 @@ import pytest
 from tengen import games
 from tengen.errors import UserError
 from tengen.training import config_files
+from tengen.training.changes import changed
 from tengen.training.coach import train
 from tengen.training.config import LearnerConfig
 from tengen.training.curriculum import SMALL_SHARE, smaller_boards, stages
 from tengen.training.gradients import GradientWork, flatten
 from tengen.training.learner import RISE, Learner
+from tengen.training.playing import player_of
 from tengen.training.run import Run
 from tengen.training.start import create_run
 from tengen.training.watch import Watchers
@@ -54,6 +56,31 @@ def test_a_trained_network_waits_until_the_window_is_full(
     assert [plays[number + 1] == start for number in range(4)] == [count == 0 for count in steps]
     from_nothing = trained("nothing", "length.generations=1", "replay.least_positions=150")
     assert from_nothing.metrics()[0]["learner"]["steps"] > 0
+
+
+def test_a_teacher_plays_the_first_games_and_the_new_network_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exact = "selfplay.precision=fp32"  # int8 depends on the positions it was calibrated with
+    teacher = trained("teacher", "length.generations=1", exact)
+    start = ["network.start=runs/teacher", "replay.least_positions=9999"]
+    same = trained("same", "length.generations=1", exact, *start)
+    wide = ["network.channels=12", "network.teacher=runs/teacher", "network.teacher_generations=2"]
+    run = trained("wide", "length.generations=2", exact, *wide)
+    assert run.shard(1, 0).read_bytes() == same.shard(1, 0).read_bytes()  # the teacher's own games
+    first, second = (run.load_checkpoint(number).card.network for number in (1, 2))
+    assert first == second and first["channels"] == 12 and "teacher" not in first
+    # the teacher's folder is not needed any more, not even to play its games again
+    games_of_two = run.shard(2, 0).read_bytes()
+    teacher.folder.rename("elsewhere")
+    run.shard(2, 0).unlink()
+    run.reconfigure(changed(run.config, ["length.generations=3"], generation=3))
+    with LocalWorkers(1) as run_tasks:
+        [third] = train(run, run_tasks, Watchers())
+    assert third.number == 3 and run.shard(2, 0).read_bytes() == games_of_two
+    assert player_of(run, run.config, 2).card.network["channels"] == 8
+    assert player_of(run, run.config, 3) == run.load_checkpoint(2)
 
 
 def test_the_learning_rate_of_a_trained_network_rises_from_zero() -> None:

@@ -8,8 +8,8 @@ Values are from -1 (lost) to 1 (won). A move loses value if the position after i
 who made it than the position before it. Moves of the opening are not judged: no player chose them.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from tengen.arena.archive import Archived
 from tengen.errors import UserError
@@ -48,7 +48,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
     """What a search says about a position, for the player to move."""
 
     value: Value
@@ -67,16 +67,25 @@ class _Found:
 
 def judge_game(archived: Archived, player: Player, limit: Limit | None = None) -> Iterator[Judged]:
     """The moves of a game, each judged by a player's search within a limit."""
-    positions = archived.positions
     if archived.num_chosen == 0:
         raise UserError("the game has no moves to judge")
     player.new_game(0)
-    found = _search(positions[archived.opening], player, limit)
-    for number in range(archived.opening + 1, len(positions)):
-        position, move = positions[number - 1], archived.record.moves[number - 1]
-        following = _search(positions[number], player, limit)
-        yield _judge(position, number, move, found, following, archived)
-        found = following
+    positions = archived.positions[archived.opening :]
+    for one in judge_moves(positions, lambda position: player.choose(position, limit)):
+        number = archived.opening + one.number
+        thought = archived.thought(number)
+        yield replace(one, number=number, played_value=thought.value if thought else None)
+
+
+def judge_moves(positions: Sequence[Position], choose: Callable[[Position], Choice]) -> Iterator[Judged]:
+    """The moves between positions that follow each other, judged by what `choose` says about each position.
+
+    The first move has the number 1."""
+    found = look_at(positions[0], choose)
+    for number, following in enumerate(positions[1:], start=1):
+        found_after = look_at(following, choose)
+        yield _judge(positions[number - 1], number, following, found, found_after)
+        found = found_after
 
 
 def turning_point(judged: Sequence[Judged], loser: int) -> Judged | None:
@@ -89,26 +98,25 @@ def turning_point(judged: Sequence[Judged], loser: int) -> Judged | None:
     return max(mistakes, key=lambda one: one.lost, default=None)
 
 
-def _search(position: Position, player: Player, limit: Limit | None) -> _Found:
+def look_at(position: Position, choose: Callable[[Position], Choice]) -> Found:
+    """What `choose` says about a position; the result if the game is over there."""
     if position.is_over:
         winner = position.winner
         value = 0.0 if winner is None else 1.0 if winner == position.to_move else -1.0
-        return _Found(Value(value, position.to_move), None)
+        return Found(Value(value, position.to_move), None)
     try:
-        choice = player.choose(position, limit)
+        choice = choose(position)
     except PlayerFailedError as error:
         raise UserError(f"the judge failed: {error}") from None
     if choice.value is None:
         raise UserError("the judge gives positions no value: choose one that searches, such as zero or uct")
-    return _Found(Value(choice.value, position.to_move), choice)
+    return Found(Value(choice.value, position.to_move), choice)
 
 
-def _judge(
-    position: Position, number: int, move: str, before: _Found, after: _Found, archived: Archived
-) -> Judged:
+def _judge(position: Position, number: int, following: Position, before: Found, after: Found) -> Judged:
     mover, name = position.to_move, position.game.moves.name
-    assert before.choice is not None
-    best, thought = name(before.choice.action), archived.thought(number)
+    assert before.choice is not None and following.last_move is not None
+    best, move = name(before.choice.action), following.last_move
     line = before.choice.line or (before.choice.action,)
     return Judged(
         number=number,
@@ -120,5 +128,5 @@ def _judge(
         line=tuple(name(action) for action in line[:MAX_LINE]),
         win_before=before.win(mover),
         win_after=after.win(mover),
-        played_value=thought.value if thought else None,
+        played_value=None,
     )

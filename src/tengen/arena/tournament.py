@@ -1,4 +1,5 @@
-"""A round robin: in each round every pair of players plays one opening twice, once with each colour.
+"""A round robin: in each round every pair of players plays one opening twice, once with each colour. With
+`neighbours`, only players that are listed next to each other meet: for a ladder of known order.
 
 All pairs of a round play the same opening. The number of rounds is not part of the settings, so rounds can be
 added later.
@@ -34,6 +35,7 @@ class Tournament:
     openings: Openings | None = None  # None: of the game's book, or a few random moves
     anchor: str | None = None  # the player whose Elo is 0; None: the mean is 0
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
+    neighbours: bool = False  # only players next to each other in `players` meet
 
     def __post_init__(self) -> None:
         if len(self.players) < 2:
@@ -45,8 +47,14 @@ class Tournament:
             raise UserError(f"the anchor is one of the players, got {self.anchor}")
 
     @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The players who meet, by their numbers."""
+        pairs = combinations(range(len(self.players)), 2)
+        return [(i, j) for i, j in pairs if j == i + 1 or not self.neighbours]
+
+    @property
     def games_per_round(self) -> int:
-        return len(self.players) * (len(self.players) - 1)
+        return 2 * len(self.pairs)
 
     @property
     def starts(self) -> Openings:
@@ -55,7 +63,7 @@ class Tournament:
     def tasks(self, rounds: int) -> Iterator[GameTask]:
         """The games, round by round."""
         for number, opening in zip(range(rounds), self.starts, strict=False):
-            for pair, (i, j) in enumerate(combinations(range(len(self.players)), 2)):
+            for pair, (i, j) in enumerate(self.pairs):
                 index = number * self.games_per_round + 2 * pair
                 key = (self.seed, number, i, j)
                 a, b = self.players[i], self.players[j]
@@ -69,6 +77,7 @@ class Tournament:
             "seed": self.seed,
             "openings": str(self.starts),
             **({} if self.time is None else {"time": list(self.time)}),
+            **({"neighbours": True} if self.neighbours else {}),
         }
 
 
@@ -128,7 +137,7 @@ class TournamentResult:
         ]
         title = [f"{self.game}, {self.games} games", f"from {self.openings}"]
         return "\n".join(
-            [*title, *_aligned([head, *rows]), "", *_aligned([cross_head, *cross]), *forfeits, *memory]
+            [*title, *aligned([head, *rows]), "", *aligned([cross_head, *cross]), *forfeits, *memory]
         )
 
     def to_csv(self) -> str:
@@ -201,7 +210,7 @@ def tournament_result(tournament: Tournament, played: Sequence[PlayedGame]) -> T
     )
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """The rows as lines: the second column aligned left, numbers aligned right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen import games, players
-from tengen.arena.openings import random_openings
+from tengen.arena.openings import Openings
 from tengen.errors import MachineError, UserError
 from tengen.games.game import Game
 from tengen.games.position import Position
@@ -33,7 +33,6 @@ CASES = (  # players that search, each on a board where the search takes long
     ("alphabeta:vcf=yes", "renju15"),
     ("perfect", "connect4"),
 )
-OPENING_PLIES = 4
 STOP_AFTER = (0.05, 0.3)  # seconds, at random between the two
 
 
@@ -83,8 +82,9 @@ def measure(
 
 
 def move_times(player: Player, limit: Limit, count: int) -> Iterator[float]:
-    """The seconds of each move, in games that the player plays against itself from random openings."""
-    openings = random_openings(player.game, OPENING_PLIES, seed=0)
+    """The seconds of each move, in games that the player plays against itself from balanced openings: after
+    random ones many games are decided, and a decided move takes no time."""
+    openings = iter(Openings(player.game))
     position = Position.from_moves(player.game, next(openings))
     for _ in range(count):
         if position.is_over:
@@ -97,8 +97,8 @@ def move_times(player: Player, limit: Limit, count: int) -> Iterator[float]:
 
 
 def opening(game: Game, seed: int) -> Position:
-    """A position after a few random moves, in which there is something to think about."""
-    return Position.from_moves(game, next(random_openings(game, OPENING_PLIES, seed)))
+    """A position in which there is something to think about."""
+    return Position.from_moves(game, next(iter(Openings(game, seed))))
 
 
 def stop_time(player: Player, seed: int) -> float:

@@ -27,6 +27,7 @@ from tengen.cli import (
     demo,
     export,
     games,
+    levels,
     match,
     net,
     openings,
@@ -35,6 +36,7 @@ from tengen.cli import (
     reference,
     report,
     runs,
+    serve,
     show,
     solve,
     sprt,
@@ -63,6 +65,7 @@ app.command(cls=Command)(analyse.analyse)
 app.command(cls=Command)(blunders.blunders)
 app.command(cls=Command)(solve.solve)
 app.command(cls=Command)(play.play)
+app.command(cls=Command)(serve.serve)
 app.command(cls=Command)(train.train)
 app.command(cls=Command)(config.config)
 app.command(cls=Command)(report.report)
@@ -71,6 +74,7 @@ app.command(cls=Command)(net.net)
 app.command(cls=Command)(match.match)
 app.command(cls=Command)(tournament.tournament)
 app.command(cls=Command)(sprt.sprt)
+app.command(cls=Command)(levels.levels)
 app.command(cls=Command)(check.check)
 app.command(cls=Command)(perft.perft)
 app.command(cls=Command)(warm.warm)

@@ -168,6 +168,35 @@ def start(
 
 
 @app.command(cls=Command)
+def serve(
+    game: Annotated[str, typer.Option(help="The game.")] = "gomoku9",
+    level: Annotated[int, typer.Option(min=1, max=10, help="Of the opponents.")] = 5,
+    people: Annotated[int, typer.Option(min=1, max=1000, help="Who play at once.")] = 20,
+    idle: Annotated[int, typer.Option(min=0, max=900, help="Who only have the page open.")] = 200,
+    seconds: Annotated[float, typer.Option(min=1, help="How long.")] = 120,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """How long people wait for a reply when many use `tengen serve` at once."""
+    from importlib.util import find_spec
+
+    from tengen import games
+    from tengen.bench.serve import crowd
+    from tengen.errors import MissingExtraError
+
+    if any(find_spec(package) is None for package in ("fastapi", "uvicorn", "websockets")):
+        raise MissingExtraError("tengen bench serve", "web")
+    found = crowd(games.find(game).name, level, people, idle, seconds)
+    if as_json:
+        print(json.dumps(asdict(found)))
+        return
+    print(f"{people} people play {game} at level {level} for {seconds:g} s, {idle} more pages are open\n")
+    print(f"replies {found.replies:,}, games {found.games:,}, errors {found.errors}")
+    times = (("median", found.median), ("95 %", found.p95), ("longest", found.longest))
+    print("reply " + ", ".join(f"{name} {1000 * value:,.0f} ms" for name, value in times))
+    print(f"memory of the server {found.megabytes:,.0f} MB")
+
+
+@app.command(cls=Command)
 def memory(
     player: Annotated[str, typer.Option(metavar="SPEC", help="The player.")] = "zero:memory=128",
     game: Annotated[str, typer.Option(help="The game.")] = "gomoku15",

@@ -13,9 +13,11 @@ import onnxruntime
 from tengen import files, kernel_cache, notices
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, Precision, read_onnx
+from tengen.evaluators.onnx import OnnxEvaluator
 from tengen.evaluators.probe import probe
-from tengen.evaluators.samples import random_planes
-from tengen.games.game import Game
+from tengen.evaluators.samples import played_planes
+from tengen.evaluators.session import new_session
+from tengen.games.game import Game, Planes
 
 POSITIONS = 256  # to try it on
 
@@ -28,12 +30,14 @@ def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = N
         return "fp32"
     memory = memory or kernel_cache.parent_folder() / "precision.json"
     known = _remembered(memory)
-    key = " ".join(
-        [platform.node(), platform.machine(), onnxruntime.__version__, card.game, str(card.network)]
-    )
+    machine = [platform.node(), platform.machine(), onnxruntime.__version__]
+    key = " ".join([*machine, card.game, str(card.network), "own games"])
     if known.get(key) not in ("int8", "fp32"):
-        planes = np.ascontiguousarray(random_planes(game, POSITIONS)[:, card.planes])
         fp32, int8 = (read_onnx(folder, card, precision) for precision in ("fp32", "int8"))
+        try:
+            planes = _planes(fp32, card, game)
+        except Exception:  # noqa: BLE001  (the errors of ONNX Runtime have no common base class)
+            return "fp32"  # it cannot play at all: who opens it says why
         found = probe(fp32, int8, planes)
         if not found.is_conclusive:  # this game is played in fp32; the next one asks again
             return "fp32"
@@ -43,6 +47,13 @@ def precision_here(folder: Path, card: Card, game: Game, memory: Path | None = N
         except UserError as error:
             notices.say_once(f"{error}: the faster precision is measured again each time")
     return "int8" if known[key] == "int8" else "fp32"
+
+
+def _planes(fp32: bytes, card: Card, game: Game) -> Planes:
+    """What the network sees in games that it plays itself."""
+    session = new_session(fp32, (game.rows, game.cols))
+    network = OnnxEvaluator(game, card.planes, lambda planes: session.run(None, {"planes": planes}))
+    return np.ascontiguousarray(played_planes(game, network, POSITIONS)[:, card.planes])
 
 
 def _remembered(memory: Path) -> dict[str, str]:

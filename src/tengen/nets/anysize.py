@@ -15,10 +15,13 @@ from tengen.nets.net import Net, Output, ResidualBlock, conv, pool
 from tengen.nets.policy import policy_head
 
 PLIES_SCALE = 20.0  # the network's output for plies left is in units of 20 plies
+DISTANCES = tuple(k * (1 + k / 32) for k in range(48))  # plies left: up to 116, the far ones coarse
 
 
 class AnySize(Net):
     """The network, with any width (channels) and depth (blocks)."""
+
+    distances: Tensor  # [K], plies, as in DISTANCES
 
     def __init__(
         self,
@@ -30,9 +33,10 @@ class AnySize(Net):
         discount: float = 1.0,
     ) -> None:
         """pool_every: one of every `pool_every` blocks pools over the whole board. value: scalar, learned
-        with the discount included; or wdl, the probabilities of win, draw and loss, combined to one value by
+        with the discount included; or wdl, the probabilities of win, draw and loss and of the plies left
+        (DISTANCES), combined to one value by
 
-            v = (P(win) - P(loss)) · discount ^ (plies left)          so that a search prefers a faster win
+            v = (P(win) - P(loss)) · Σ P(plies) · discount ^ plies     so that a search prefers a faster win
         """
         super().__init__(game)
         if value not in ("scalar", "wdl"):
@@ -49,19 +53,21 @@ class AnySize(Net):
         )
         self.policy = policy_head(channels, game)
         self.fits_any_size = self.policy.fits_any_size
-        numbers = 4 if self.is_wdl else 2  # the value, or three logits; and the plies left
+        numbers = 3 + len(DISTANCES) if self.is_wdl else 2  # the value and the plies left, or logits of both
         self.value = nn.Sequential(nn.Linear(2 * channels, 64), nn.ReLU(), nn.Linear(64, numbers))
+        self.register_buffer("distances", torch.tensor(DISTANCES), persistent=False)
 
     def forward(self, planes: Tensor) -> Output:
         x = self.trunk(self.first(planes))
         pooled = pool(x)
         heads = self.value(pooled)
-        plies_left = nn.functional.softplus(heads[:, -1]) * PLIES_SCALE
         if not self.is_wdl:
+            plies_left = nn.functional.softplus(heads[:, -1]) * PLIES_SCALE
             return Output(self.policy(x, pooled), torch.tanh(heads[:, 0]), plies_left)
-        chances = heads[:, :3].softmax(dim=1)
-        value = (chances[:, 0] - chances[:, 2]) * self.discount**plies_left
-        return Output(self.policy(x, pooled), value, plies_left, heads[:, :3])
+        outcomes, distances = heads[:, :3], heads[:, 3:]
+        chances, shares = outcomes.softmax(dim=1), distances.softmax(dim=1)
+        value = (chances[:, 0] - chances[:, 2]) * (shares @ self.discount**self.distances)
+        return Output(self.policy(x, pooled), value, shares @ self.distances, outcomes, distances)
 
 
 class PoolingBlock(nn.Module):

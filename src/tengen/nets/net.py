@@ -20,6 +20,7 @@ class Output(NamedTuple):
     value: Tensor  # [B]
     plies_left: Tensor | None = None  # [B], until the end of the game; None if it has no such output
     outcomes: Tensor | None = None  # [B, 3], logits of win, draw, loss, if the value is made of them
+    distances: Tensor | None = None  # [B, K], logits of the plies left, if the value is made of them too
 
     def in_float32(self) -> "Output":
         return Output._make(one if one is None else one.float() for one in self)

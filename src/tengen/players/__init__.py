@@ -18,6 +18,7 @@ REGISTRY = {  # name: where its class is; imported on first use
     "alphabeta": "tengen.players.alphabeta:AlphaBeta",
     "uct": "tengen.players.uct:UctPlayer",
     "zero": "tengen.players.zero:Zero",
+    "level": "tengen.players.level:Level",
     "perfect": "tengen.players.perfect:Perfect",
     "human": "tengen.players.human:Human",
     "engine": "tengen.players.engine:Engine",
@@ -25,6 +26,7 @@ REGISTRY = {  # name: where its class is; imported on first use
 
 # The allowed range of a number, by the name of the setting. A player may allow less, and then says so itself.
 RANGES = {
+    "n": (1, 10),
     "sims": (1, 100_000_000),
     "seconds": (0, 1_000_000),
     "match": (0, 1_000_000),
@@ -47,6 +49,11 @@ def names() -> list[str]:
 def summary(name: str) -> str:
     """The description of a player, in one line."""
     return _class(name).summary
+
+
+def takes(spec: str, setting: str) -> bool:
+    """Does the player that a spec names have this setting?"""
+    return setting in inspect.signature(_class(spec.strip().partition(":")[0])).parameters
 
 
 def find(spec: str, game: Game) -> Player:

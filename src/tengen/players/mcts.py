@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tengen.evaluators.evaluator import Evaluator
-from tengen.games.game import Game
+from tengen.games.game import Game, Mask
 from tengen.games.position import Position
 from tengen.players.fours import Refutable
 from tengen.players.limit import Limit
@@ -65,10 +65,10 @@ class Mcts(Player):
     def begin(self, position: Position, limit: Limit) -> Thinking:
         return self.search(position, limit)
 
-    def search(self, position: Position, limit: Limit) -> "MctsThinking":
-        """The search of a position, begun."""
-        if self._planned is not PUCT and self._is_planned(limit):
-            search = self._new_batch([position], limit)
+    def search(self, position: Position, limit: Limit, seen: Mask | None = None) -> "MctsThinking":
+        """The search of a position, begun. seen: the moves that it looks at, with a limit of simulations."""
+        if seen is not None or (self._planned is not PUCT and self._is_planned(limit)):
+            search = self._new_batch([position], limit, seen)
         else:
             search = self._kept_tree(position)
         return MctsThinking(position, search, limit)
@@ -93,8 +93,8 @@ class Mcts(Player):
             return False
         return limit.simulations < self._max_nodes
 
-    def _new_batch(self, positions: Sequence[Position], limit: Limit) -> Search:
-        """A new tree for each position."""
+    def _new_batch(self, positions: Sequence[Position], limit: Limit, seen: Mask | None = None) -> Search:
+        """A new tree for each position. seen: the moves that are looked at in all of them."""
         assert limit.simulations is not None
         fits = self._batch is not None and self._batch.trees.num_trees == len(positions)
         if self._batch is None or not fits or self._batch.trees.capacity <= limit.simulations:
@@ -106,7 +106,8 @@ class Mcts(Player):
                 max_simulations=limit.simulations,
                 discount=self._discount,
             )
-        self._batch.begin(np.stack([position.state for position in positions]))
+        states = np.stack([position.state for position in positions])
+        self._batch.begin(states, seen=None if seen is None else np.tile(seen, (len(states), 1)))
         return self._batch
 
     def _kept_tree(self, position: Position) -> Search:

@@ -172,26 +172,48 @@ class GameSession:
         """The move of the player whose turn it is, after it is played.
 
         None if it failed, played nonsense or ran out of time: it has lost, and `ending` says why."""
-        position, side = self.position, self.position.to_move
-        player, name = self.seats[side - 1], self.names[side - 1]
-        self._check_can_think()
+        player, position, limit = self.request(limit)
+        try:
+            choice = player.choose(position, limit)
+        except PlayerFailedError as error:
+            self.fail(str(error))
+            return None
+        return self.accept(choice)
+
+    def request(self, limit: Limit | None = None) -> tuple[Player, Position, Limit | None]:
+        """Whom to ask for the next move, in which position and within which limit.
+
+        `reply` in two steps, for callers that search in another thread: ask the player, then `accept` its
+        choice (or `fail`), provided that the session still views the same node."""
+        side = self.position.to_move
+        player = self.seats[side - 1]
+        self.check_can_think()
         if player is None:
+            name = self.names[side - 1]
             raise UserError(f"it is the turn of {name}, a person: nobody can be asked for a reply")
         clock = None if self.is_looking else self.clocks.clock(side)
         if clock is not None:
             limit = replace(limit or Limit(), clock=clock)
-        try:
-            choice = _ask(player, position, limit)
-        except PlayerFailedError as error:
-            if self.is_looking:
-                raise UserError(f"{name} could not move: {error}") from None
-            self._decide(Ending(3 - side, "failed", str(error)))
-            return None
+        return player, self.position, limit
+
+    def accept(self, choice: Choice) -> Choice | None:
+        """Plays what the player to move has chosen; None if that is illegal or came too late."""
         if not self.is_looking and self.is_over:  # on time
             self._run_clock()
             return None
-        self._enter(choice.action)
+        try:
+            self._enter(choice.action)
+        except UserError as error:
+            self.fail(str(error))
+            return None
         return choice
+
+    def fail(self, reason: str) -> None:
+        """The player to move could not move: it loses the game. In a variation, UserError."""
+        side = self.position.to_move
+        if self.is_looking:
+            raise UserError(f"{self.names[side - 1]} could not move: {reason}")
+        self._decide(Ending(3 - side, "failed", reason))
 
     def undo(self) -> None:
         """Takes back a resignation or a failure, else the person's last move and what followed it."""
@@ -199,10 +221,7 @@ class GameSession:
             self._decided = None
         else:
             self._check_time()
-            before = self._before(self.tip)
-            while self._is_players_turn(before) and self._has_person():
-                before = self._before(before.id)
-            self.tip = before.id
+            self.tip = self._tip_before()
         self.resume()
 
     def redo(self) -> None:
@@ -216,6 +235,22 @@ class GameSession:
             if not (self._is_players_turn(node) and self._has_person()):
                 break
         self.resume()
+
+    @property
+    def can_undo(self) -> bool:
+        if self._decided is not None:
+            return True
+        try:
+            self._check_time()
+            self._tip_before()
+        except UserError:
+            return False
+        return True
+
+    @property
+    def can_redo(self) -> bool:
+        is_decided = self.ending is not None and self.ending.reason != "board"
+        return not is_decided and bool(self.variations[self.tip].children)
 
     def resign(self, side: int | None = None) -> None:
         """Resigns for a side, by default the side to move."""
@@ -283,7 +318,7 @@ class GameSession:
 
     def hint(self, limit: Limit | None = None) -> Choice:
         """The move that the adviser would play in the position being viewed, and its evaluation."""
-        self._check_can_think()
+        self.check_can_think()
         try:
             return _ask(self._adviser(), self.position, limit)
         except PlayerFailedError as error:
@@ -296,6 +331,13 @@ class GameSession:
             value = Value(choice.value, self.position.to_move).seen_by(1)
             self.variations.set_value(self.variations.current, max(-1.0, min(1.0, value)))
         return choice
+
+    def check_can_think(self) -> None:
+        """UserError if there is nothing to think about in the position being viewed."""
+        if not self.is_looking:
+            self._check_not_over()
+        elif self.position.is_over:
+            raise UserError(f"the game is over here, {self.position.outcome}")
 
     # Files.
 
@@ -344,6 +386,13 @@ class GameSession:
         runs = self._has_started and not (self.is_over or self.is_looking)
         self.clocks.run(self.position.to_move if runs else None)
 
+    def _tip_before(self) -> int:
+        """The node where undo continues: before the last move of a person, if one plays."""
+        before = self._before(self.tip)
+        while self._is_players_turn(before) and self._has_person():
+            before = self._before(before.id)
+        return before.id
+
     def _before(self, node_id: int) -> Node:
         parent = self.variations[node_id].parent
         if parent is None:
@@ -376,13 +425,6 @@ class GameSession:
     def _check_not_over(self) -> None:
         if self.is_over:
             raise UserError(f"the game is over, {self.status}")
-
-    def _check_can_think(self) -> None:
-        """UserError if there is nothing to think about in the position being viewed."""
-        if not self.is_looking:
-            self._check_not_over()
-        elif self.position.is_over:
-            raise UserError(f"the game is over here, {self.position.outcome}")
 
 
 def _ask(player: Player, position: Position, limit: Limit | None) -> Choice:

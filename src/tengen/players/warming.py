@@ -66,6 +66,7 @@ SEARCHES: dict[str, tuple[Selection, int]] = {
 }  # and the number of leaves per round
 PLAYERS = {  # a spec, and the families that it plays; the slowest come last
     "zero": ("zero:sims=4", ("mnk", "connect4", "othello")),  # families with a bundled network
+    "level": ("level:n=3", tuple(FAMILIES)),
     "greedy": ("greedy", ("mnk",)),  # and renju, by the same kernels
     "minimax": ("minimax:depth=1", ("mnk",)),
     "alphabeta": ("alphabeta:depth=2,vcf=yes", ("mnk",)),

@@ -8,11 +8,11 @@ import numpy as np
 from tengen import notices
 from tengen.errors import UserError
 from tengen.evaluators.card import Precision
-from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.evaluator import Evaluator, Floats
 from tengen.evaluators.forced import SeesForced
 from tengen.evaluators.network import Network, open_network
 from tengen.evaluators.zoo import nearest
-from tengen.games.game import Game
+from tengen.games.game import Game, Mask
 from tengen.games.position import Position
 from tengen.players.decision import Decision
 from tengen.players.fours import Fours
@@ -112,16 +112,22 @@ class Zero(Mcts):
         if self._fours is not None:
             self._fours.new_game()
 
-    def begin(self, position: Position, limit: Limit) -> Thinking:
-        if limit == Limit(simulations=1):
+    def begin(self, position: Position, limit: Limit, seen: Mask | None = None) -> Thinking:
+        """seen: the moves that it looks at (level.py); None: all."""
+        if limit == Limit(simulations=1) and seen is None:
             return Decision(position, lambda: self._glance([position])[0])
-        thinking = self.search(position, limit)
+        thinking = self.search(position, limit, seen)
         return self._fours.around(position, thinking, limit) if self._fours else thinking
 
     def choose_many(self, positions: Sequence[Position], limit: Limit | None = None) -> list[Choice]:
         if self._obeyed(limit) == Limit(simulations=1):
             return self._glance(positions)
         return super().choose_many(positions, limit)
+
+    def look(self, position: Position) -> tuple[Floats, float]:
+        """What the network alone says: logits, of which only those of legal moves count, and the value."""
+        found = self._answers.alone.evaluate(position.state[None], position.legal_mask[None])
+        return found.logits[0].copy(), float(found.values[0])
 
     def _glance(self, positions: Sequence[Position]) -> list[Choice]:
         """The choices of the network alone, without search."""

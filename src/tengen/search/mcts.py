@@ -34,6 +34,7 @@ from tengen.search.tree import (
     make_roots,
     new_slots,
     new_trees,
+    restrict_roots,
 )
 
 
@@ -65,6 +66,7 @@ class Search:
         self._expand = lift(game).loops.expand
         self._bytes_per_node = bytes_per_node(game)
         self._slots = {leaves_per_round: new_slots(game, num_trees, leaves_per_round)}
+        self.seen: Mask | None = None  # [B, A], the moves of the roots that are looked at; None: all
         self._random: np.random.Generator | None = None
         self._all_proven = False
         self._plan: Plan | None = None
@@ -72,8 +74,12 @@ class Search:
         self._fitting = 0  # of them, so many surely fit
         self._wanted: int | None = None  # all of them; None: as many as fit
 
-    def begin(self, states: State, random: np.random.Generator | None = None) -> None:
-        """New trees for these positions, int16[B, S]. With `random`, the search explores (noise)."""
+    def begin(
+        self, states: State, random: np.random.Generator | None = None, seen: Mask | None = None
+    ) -> None:
+        """New trees for these positions, int16[B, S]. With `random`, the search explores (noise).
+
+        seen: bool[B, A], the moves of the roots that are looked at; None: all legal ones."""
         trees = self.trees
         if states.shape != (trees.num_trees, self.game.state_size):
             raise UserError(
@@ -81,6 +87,9 @@ class Search:
             )
         trees.nodes.states[:: trees.capacity] = states
         self._evaluate_roots(np.ones(trees.num_trees, np.bool_))
+        self.seen = seen
+        if seen is not None:
+            restrict_roots(trees, seen)
         self._start(random)
 
     def plan(self, num_simulations: int | None = None) -> None:
@@ -117,6 +126,7 @@ class Search:
 
     def advance(self, actions: Int32s, random: np.random.Generator | None = None) -> Mask:
         """Plays a move in every tree, or none (NONE). Returns where what was found below it is kept."""
+        self.seen = None
         trees, nodes = self.trees, self.trees.nodes
         kept, fresh = np.zeros(trees.num_trees, np.bool_), np.zeros(trees.num_trees, np.bool_)
         for tree, (root, action) in enumerate(zip(trees.roots.tolist(), actions.tolist(), strict=True)):

@@ -116,9 +116,10 @@ def of_search(position: Position, search: Search, tree: int = 0) -> Snapshot:
         MoveInfo(name(a), 0, round(float(result.priors[tree, a]), 6), None, None, None, False, (name(a),))
         for a in np.flatnonzero(result.legal[tree] & (result.visits[tree] == 0)).tolist()
     ]
+    known = position.legal_mask if search.seen is None else position.legal_mask & search.seen[tree]
     infos += [  # the evaluator knows that these lose
         MoveInfo(name(a), 0, 0.0, None, RESULTS[LOSS], int(nodes.pruned[root]), False, (name(a),))
-        for a in np.flatnonzero(position.legal_mask & ~result.legal[tree]).tolist()
+        for a in np.flatnonzero(known & ~result.legal[tree]).tolist()
     ]
     action = int(result.actions[tree])
     best = name(action) if action != NONE else None

@@ -218,6 +218,21 @@ def _make_roots(capacity: int, chosen: Mask, used: Int32s, *arrays: Array) -> No
             nodes.proven[root] = nodes.distance[root] = nodes.pruned[root] = 0
 
 
+def restrict_roots(trees: Trees, seen: Mask) -> None:
+    """Takes the moves that are not seen, bool[B, A], from new roots. A root whose result is known stays as it
+    is, and so does one whose other moves surely lose.
+
+    The number of legal moves stays the same: the moves that are not seen may be better, so the result of such
+    a root is never proven lost or drawn."""
+    nodes = trees.nodes
+    for root, mask in zip(trees.roots.tolist(), seen, strict=True):
+        left = np.where(mask, nodes.priors[root], np.float32(0.0))
+        if nodes.proven[root] == UNKNOWN and left.any():
+            nodes.priors[root] = left / left.sum()
+            nodes.best_action[root] = left.argmax()
+            nodes.best_prior[root] = nodes.priors[root].max()
+
+
 def children(nodes: Linked, node: int) -> list[int]:
     """The visited children of a node, first visited first."""
     found = []

@@ -14,6 +14,8 @@ from tengen.training.config_files import with_setting
 FIXED = {  # what cannot change, and why
     "network.": "the stored weights have this shape",
     "network.start": "the run has begun with it",
+    "network.teacher": "the run has begun with it",
+    "network.teacher_generations": "it says who played the stored games",
     "selfplay.games_per_shard": "the stored games were divided by it",
     "selfplay.discount": "the stored values were discounted by it",
     "selfplay.precision": "it was chosen when the run began",

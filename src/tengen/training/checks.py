@@ -8,6 +8,7 @@ from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.nets.describe import outline
 from tengen.nets.evaluator import find_device
+from tengen.training.checkpoint import read as read_checkpoint
 from tengen.training.config import Config
 from tengen.training.playing import MOST_RISE
 from tengen.training.run import arguments_of
@@ -25,6 +26,8 @@ def check(config: Config) -> None:
         sizes = f"learner.batch_size is {config.learner.batch_size}, learner.parts {config.learner.parts}"
         raise UserError(f"a part of a batch needs at least 2 positions; {sizes}")
     _check_network(config, game)
+    if config.network.teacher:
+        read_checkpoint(find_network(config.network.teacher)).playing.check_plays(game)
     _check_memory(config, game)
     _check_opponents("measure.opponents", game, config.measure.opponents.split())
     if config.gate.kind == "rising":

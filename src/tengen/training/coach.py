@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
 
-from tengen import games, nets
+from tengen import files, games, nets
 from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.training import manifest
 from tengen.training.ahead import Ahead
 from tengen.training.changes import in_force
+from tengen.training.checkpoint import read as read_checkpoint
 from tengen.training.config import Config
 from tengen.training.exporting import export, with_precisions
 from tengen.training.gate import Standing, hold_gate, standing_after
@@ -108,6 +109,7 @@ def start_or_resume(
     run: Run, game: Game, run_tasks: RunTasks, watcher: Watcher
 ) -> tuple[Learner, Replay, Standing]:
     """The learner, the replay window and the gate as the last complete generation left them."""
+    files.remove_partial(run.folder)
     config = run.config
     name, settings = config.network.name, arguments_of(config)
     net, is_trained = nets.make(name, game, settings, config.seed), bool(config.network.start)
@@ -117,6 +119,8 @@ def start_or_resume(
         if config.network.start:
             learner.begin_with(load_net(find_network(config.network.start)))
         run.configure(config := with_precisions(config, game, learner))  # once, before anything depends on it
+        if config.network.teacher:
+            run.save_teacher(read_checkpoint(find_network(config.network.teacher)))
         checkpoint, _ = export(config, game, learner, replay, generation=0)
         run.save_checkpoint(checkpoint, champion=0)
         return learner, replay, Standing()

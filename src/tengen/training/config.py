@@ -14,8 +14,10 @@ class NetworkConfig:
     name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which have fixed sizes
     channels: int = 48  # of anysize: its width
     blocks: int = 5  # of anysize: its depth
-    value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: probabilities of win, draw and loss
+    value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: chances of the results and plies left
     start: str = ""  # run or network whose weights it starts from, of any board size; empty: random weights
+    teacher: str = ""  # run or network of any shape that plays the first games, for another to learn from
+    teacher_generations: int = 20  # played by the teacher, if there is one
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,7 @@ MOST = {  # where more would crash, or never end
     "length.generations": 1_000_000,
     "network.channels": 4096,
     "network.blocks": 1000,
+    "network.teacher_generations": 1_000_000,
     "selfplay.games": 10_000_000,
     "selfplay.games_per_shard": 1_000_000,
     "selfplay.at_once": 65_536,

@@ -8,11 +8,13 @@ from tengen.errors import UserError
 from tengen.evaluators.agreement import agreement
 from tengen.evaluators.card import Card, Precision, hash_of
 from tengen.evaluators.probe import Probe, probe
-from tengen.evaluators.samples import random_planes
+from tengen.evaluators.samples import played_planes
 from tengen.games.batch import lift
 from tengen.games.game import Game, Planes
 from tengen.nets import learning_precision
+from tengen.nets.evaluator import TorchEvaluator
 from tengen.nets.export import to_int8, to_onnx
+from tengen.nets.net import Net
 from tengen.training.changes import changed
 from tengen.training.checkpoint import Checkpoint
 from tengen.training.config import Config
@@ -29,7 +31,7 @@ def export(
 ) -> tuple[Checkpoint, ExportMetrics]:
     """The learner's network as a checkpoint. If the run chose int8, int8 plays if it agrees with fp32."""
     net = learner.player
-    planes = sample_planes(game, replay, [config.seed, generation, 2])
+    planes = sample_planes(game, net, replay, [config.seed, generation, 2])
     networks: dict[Precision, bytes] = {"fp32": to_onnx(net, planes[:256])}
     precision: Precision = "fp32"
     found: dict[str, float] = {}
@@ -77,9 +79,10 @@ def _tried(config: Config, game: Game) -> learning_precision.Trial:
 
 def _probed(config: Config, game: Game, learner: Learner) -> Probe:
     """fp32 or int8 for play."""
-    planes = sample_planes(game, Replay(config.replay), [config.seed, 0, 3])
-    fp32 = to_onnx(learner.player, planes[:256])
-    seen = np.ascontiguousarray(planes[:, learner.player.planes])
+    net = learner.player
+    planes = sample_planes(game, net, Replay(config.replay), [config.seed, 0, 3])
+    fp32 = to_onnx(net, planes[:256])
+    seen = np.ascontiguousarray(planes[:, net.planes])
     found = probe(fp32, to_int8(fp32, seen), seen)
     if not found.is_conclusive:
         raise UserError(
@@ -89,10 +92,12 @@ def _probed(config: Config, game: Game, learner: Learner) -> Probe:
     return found
 
 
-def sample_planes(game: Game, replay: Replay, seed: list[int]) -> Planes:
-    """Planes of typical positions, to calibrate int8: from the replay window, at first from random games."""
+def sample_planes(game: Game, net: Net, replay: Replay, seed: list[int]) -> Planes:
+    """Planes of typical positions, to calibrate int8: from the replay window, at first from games of the
+    network's own policy."""
     if not replay.total:
-        return random_planes(game, CALIBRATION, seed)
+        evaluator = TorchEvaluator(game, net, next(net.parameters()).device)
+        return played_planes(game, evaluator, CALIBRATION, seed)
     samples = replay.samples()
     rows = np.random.default_rng(seed).integers(len(samples), size=CALIBRATION)
     planes = np.zeros((CALIBRATION, *game.planes_shape), np.float32)

@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from tengen import games, nets
-from tengen.nets.anysize import PLIES_SCALE
+from tengen.nets.anysize import DISTANCES, PLIES_SCALE
 from tengen.nets.net import Net, Output
 
 PLIES_WEIGHT = 0.05  # of the plies-left loss in the total
@@ -115,18 +115,26 @@ def losses_of(
     output: Output, policies: Tensor, values: Tensor, outcomes: Tensor, plies_left: Tensor
 ) -> list[Tensor]:
     """The losses of policy, value and plies left, means over the batch."""
-    policy = -(policies * functional.log_softmax(output.logits, dim=1)).sum(dim=1).mean()
-    if output.outcomes is None:
-        value = functional.mse_loss(output.value, values)
-    else:
-        value = -(outcomes * functional.log_softmax(output.outcomes, dim=1)).sum(dim=1).mean()
+    policy = functional.cross_entropy(output.logits, policies)
+    if output.outcomes is not None and output.distances is not None:
+        value = functional.cross_entropy(output.outcomes, outcomes)
+        return [policy, value, functional.cross_entropy(output.distances, shares_of(plies_left))]
+    value = functional.mse_loss(output.value, values)
     if output.plies_left is None:
         return [policy, value, torch.zeros(())]
-    return [
-        policy,
-        value,
-        functional.smooth_l1_loss(output.plies_left / PLIES_SCALE, plies_left / PLIES_SCALE),
-    ]
+    scaled = output.plies_left / PLIES_SCALE, plies_left / PLIES_SCALE
+    return [policy, value, functional.smooth_l1_loss(*scaled)]
+
+
+def shares_of(plies_left: Tensor) -> Tensor:
+    """Plies as shares of the two nearest numbers of DISTANCES, whose mean they are;  [B] → [B, K]"""
+    distances = torch.tensor(DISTANCES, device=plies_left.device)
+    plies = plies_left.clamp(distances[0], distances[-1])
+    above = torch.searchsorted(distances, plies).clamp(min=1)
+    below = above - 1
+    share = (plies - distances[below]) / (distances[above] - distances[below])
+    shares = torch.zeros(len(plies), len(distances), device=plies.device)
+    return shares.scatter(1, above[:, None], share[:, None]).scatter(1, below[:, None], 1 - share[:, None])
 
 
 def combined(parts: Sequence[tuple[int, Gradients]]) -> Gradients:

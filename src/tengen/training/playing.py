@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from tengen.games.position import Position
 from tengen.training import shard_files
 from tengen.training.changes import in_force
+from tengen.training.checkpoint import Checkpoint
 from tengen.training.config import Config, SelfPlayConfig
 from tengen.training.gate import standing_after
 from tengen.training.generation import SelfPlayMetrics
@@ -20,7 +21,7 @@ Played = tuple[list[Shard], SelfPlayMetrics]
 
 
 def play(run: Run, config: Config, generation: int, run_tasks: RunTasks, watcher: Watcher) -> Played:
-    """The shards of a generation, in order, and their metrics. The champion plays: see `who_plays`."""
+    """The shards of a generation, in order, and their metrics."""
     began = time.perf_counter()
     tasks = shards_of(config, generation)
     paths = [run.shard(generation, task.number) for task in tasks]
@@ -28,8 +29,7 @@ def play(run: Run, config: Config, generation: int, run_tasks: RunTasks, watcher
     watcher.begin(generation, "playing", sum(task.num_games for task in missing))
     new: dict[int, Shard] = {}
     if missing:
-        champion = run.load_checkpoint(who_plays(run, config, generation))
-        network = champion.to_send(has_weights=config.selfplay.device != "cpu")
+        network = player_of(run, config, generation).to_send(has_weights=config.selfplay.device != "cpu")
         paths[0].parent.mkdir(parents=True, exist_ok=True)
         for index, shard in run_tasks(SelfPlay(config.game, config.selfplay, network), missing):
             number = missing[index].number
@@ -55,8 +55,15 @@ def stored(run: Run, generation: int, run_tasks: RunTasks, watcher: Watcher) -> 
     return play(run, config, generation, run_tasks, watcher)[0]
 
 
+def player_of(run: Run, config: Config, generation: int) -> Checkpoint:
+    """The network that plays a generation: at first the teacher, if there is one, then the champion."""
+    if config.network.teacher and generation <= config.network.teacher_generations:
+        return run.load_teacher()
+    return run.load_checkpoint(who_plays(run, config, generation))
+
+
 def who_plays(run: Run, config: Config, generation: int) -> int:
-    """The network that plays a generation: the champion after the generation before it. With an overlap that
+    """Which champion plays a generation: the one after the generation before it. With an overlap that
     one is still being learned from, so it is the champion after the one before that: 0 0 1 2 3 … if the gate
     always promotes."""
     return standing_after(run, generation - 1 - config.selfplay.overlap).champion

@@ -12,6 +12,7 @@ resumed.
         manifest.json                  hashes of these files, and the line of metrics
     games/0007.txt                     one of these games as text
     best/                              a copy of the champion's files to play
+    teacher/                           the network that plays the first generations, if there is one
     .lock                              keeps a second process from training the same run
 
 Generation g + 1 plays with checkpoint g (with an overlap: g - 1) and learns to become checkpoint g + 1, whose
@@ -164,6 +165,13 @@ class Run:
         manifest.check(folder)
         return read_checkpoint(folder)
 
+    def save_teacher(self, teacher: Checkpoint) -> None:
+        """Keeps a copy of the teacher: the network it comes from may change or disappear."""
+        write_checkpoint(self.folder / "teacher", teacher)
+
+    def load_teacher(self) -> Checkpoint:
+        return read_checkpoint(self.folder / "teacher")
+
     def checked_weights(self, generation: int) -> Path:
         """The path of a checkpoint's weights; UserError if they or its other files are damaged or missing."""
         folder = self.checkpoint(generation)
@@ -238,7 +246,8 @@ def arguments_of(config: Config) -> dict[str, Any]:
 def settings_of(config: Config) -> dict[str, Any]:
     """The settings of the network for its card."""
     network: dict[str, Any] = asdict(config.network)
-    del network["start"]
+    for name in ("start", "teacher", "teacher_generations"):  # how it learns, not what it is
+        del network[name]
     if config.network.name != "anysize":
         return {"name": network["name"]}
     return network | ({"discount": config.selfplay.discount} if config.network.value == "wdl" else {})

@@ -1,0 +1,1 @@
+"""What programs say to each other: messages and protocols, without any server."""

@@ -1,0 +1,1 @@
+"""The board in the browser: `tengen serve`. Translates messages; sessions, players and arena do the work."""
