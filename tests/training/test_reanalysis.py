@@ -213,7 +213,7 @@ class Noting:
         tasks = list(tasks)
         is_reanalysis = isinstance(work, Reanalysis)
         if isinstance(work, Reanalysis):
-            self.searchers[tasks[0].generation] = work.network.card.generation  # type: ignore[attr-defined]
+            self.searchers[tasks[0].generation] = work.network.card.generation
         for found in self._run_tasks(work, tasks):
             if is_reanalysis:
                 self.left -= 1
