@@ -30,6 +30,9 @@ def test_settings_survive_a_file() -> None:
         ("selfplay.see_wins=perhaps", "selfplay.see_wins is true or false, got 'perhaps'"),
         ("selfplay.games=0", "selfplay.games is a whole number from 1 up, got 0"),
         ("selfplay.discount=1.5", "selfplay.discount is a number from 0.01 to 1, got 1.5"),
+        ("selfplay.reanalyse=-1", "selfplay.reanalyse is a number from 0 up, got -1"),
+        ("selfplay.reanalyse=101", "selfplay.reanalyse is a number from 0 to 100, got 101"),
+        ("selfplay.reanalyse_value=2", "selfplay.reanalyse_value is a number from 0 to 1, got 2"),
         (
             "selfplay.search=gumble",
             "selfplay.search is one of gumbel, puct, got 'gumble', did you mean gumbel?",
@@ -104,5 +107,7 @@ def test_a_run_that_is_older_than_a_setting_goes_on_without_it() -> None:
     assert from_toml(old, earlier(), "config.toml").selfplay.fours == 0
     settings = asdict(load("gomoku9"))
     assert from_dict(settings).selfplay.fours == load("gomoku9").selfplay.fours > 0
-    del settings["selfplay"]["fours"], settings["selfplay"]["overlap"]
-    assert from_dict(settings).selfplay.fours == from_dict(settings).selfplay.overlap == 0
+    for key in ("fours", "overlap", "reanalyse", "reanalyse_value"):
+        del settings["selfplay"][key]
+    found = from_dict(settings).selfplay
+    assert found.fours == found.overlap == found.reanalyse == 0

@@ -49,7 +49,8 @@ def samples(count: int) -> Samples:
     policies = random.dirichlet(np.ones(9), count).astype(np.float32)
     outcomes = random.dirichlet(np.ones(3), count).astype(np.float32)
     values = random.uniform(-1, 1, count).astype(np.float32)
-    return Samples(np.stack(states), policies, values, outcomes, np.full(count, 4, np.float32))
+    plies_left, is_proven = np.full(count, 4, np.float32), np.zeros(count, np.bool_)
+    return Samples(np.stack(states), policies, values, outcomes, plies_left, is_proven)
 
 
 def batch(count: int) -> Batch:

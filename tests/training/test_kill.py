@@ -14,8 +14,8 @@ import pytest
 from tests.training.test_coach import assert_equal, command
 
 GENERATIONS, KILLS = "14", 10
-MORE = ["--set", "selfplay.games=240", "--set", "learner.passes=6", "--set", "measure.every=4", "--set", "gate.kind=rising",
-        "--set", "gate.games=6", "--set", "gate.rollouts=20", "--set", "measure.games=4"]  # fmt: skip
+MORE = ["--set", "selfplay.games=240", "--set", "selfplay.reanalyse=0.5", "--set", "learner.passes=6", "--set", "measure.every=4",
+        "--set", "gate.kind=rising", "--set", "gate.games=6", "--set", "gate.rollouts=20", "--set", "measure.games=4"]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["0", "1"])

@@ -102,6 +102,20 @@ def test_equal_positions_are_merged_into_their_mean() -> None:
             assert getattr(few, name)[i] == pytest.approx(expected, abs=1e-5)
 
 
+def test_a_position_is_proven_if_all_searches_of_it_have_proven_it() -> None:
+    samples, _ = play_shard(games.find("tictactoe"), UniformEvaluator(), SETTINGS, 12, 60, [6])
+    exact = {0.0, *(sign * np.float32(0.9**plies) for sign in (1, -1) for plies in range(1, 10))}
+    assert 0 < samples.is_proven.sum() < len(samples)
+    for value in samples.values[samples.is_proven]:
+        assert min(abs(value - one) for one in exact) < 1e-6
+    [proven, other] = (
+        samples.take(np.flatnonzero(samples.is_proven == which)[:1]) for which in (True, False)
+    )
+    twice = replace(other, states=proven.states)
+    for parts, expected in (([proven, proven], True), ([proven, twice], False), ([twice], False)):
+        assert merged(join(parts)).is_proven.tolist() == [expected]
+
+
 def test_a_position_is_in_the_window_once_with_what_was_said_last() -> None:
     game = games.find("tictactoe")
     settings = SelfPlayConfig(simulations=12, random_opening_plies=0)
@@ -125,7 +139,7 @@ def test_positions_that_differ_anywhere_but_in_the_last_action_have_different_ke
     samples, _ = play_shard(game, UniformEvaluator(), SETTINGS, 12, 200, [1])
     bare = samples.states.copy()
     bare[:, -2] = -1
-    assert len(set(keys_of(samples).tolist())) == len(np.unique(bare, axis=0)) < len(bare)
+    assert len(set(keys_of(samples.states).tolist())) == len(np.unique(bare, axis=0)) < len(bare)
 
 
 def test_a_shard_of_short_games_has_positions_too() -> None:

@@ -55,6 +55,14 @@ def test_what_is_drawn_of_a_generation() -> None:
     assert (found["strength/uct:sims=200/score"], found["strength/uct:sims=200/elo"]) == (0.6, 70.4)
 
 
+def test_a_generation_that_searched_positions_again_shows_how_many() -> None:
+    line = {"positions": 100, "proven": 20, "seconds": 1.5}
+    found = scalars(metrics_of(2) | {"reanalysis": line})
+    assert (found["reanalysis/positions"], found["reanalysis/proven"]) == (100, 20)
+    none = metrics_of(2) | {"reanalysis": {"positions": 0, "proven": 0, "seconds": 0.0}}
+    assert scalars(none) == scalars(metrics_of(2))
+
+
 def test_a_generation_that_played_nothing_new_has_no_speed() -> None:
     found = scalars(metrics_of(1) | {"selfplay": {"seconds": 0.1}})
     assert set(found) == {"replay/window", "replay/total", "gate/champion", "gate/rollouts", "gate/record"}

@@ -95,6 +95,7 @@ def random_samples(game: Game) -> Samples:
         values=random.uniform(-1, 1, POSITIONS).astype(np.float32),
         outcomes=random.dirichlet(np.ones(3), POSITIONS).astype(np.float32),
         plies_left=random.uniform(0, 40, POSITIONS).astype(np.float32),
+        is_proven=np.zeros(POSITIONS, np.bool_),
     )
 
 

@@ -1,4 +1,4 @@
-"""The training loop: play, store, learn, measure, record; repeat.
+"""The training loop: play, store, reanalyse, learn, measure, record; repeat.
 
 champion ── self-play ──► shards ──► replay ──► learner ──► checkpoint ──► gate ──► champion
 
@@ -18,15 +18,17 @@ from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.training import manifest
 from tengen.training.ahead import Ahead
+from tengen.training.changes import in_force
 from tengen.training.checkpoint import read as read_checkpoint
 from tengen.training.config import Config
 from tengen.training.exporting import export, with_precisions
-from tengen.training.gate import Standing, hold_gate
+from tengen.training.gate import Standing, hold_gate, standing_after
 from tengen.training.generation import Generation, ReplayMetrics
 from tengen.training.gradients import GradientWork
 from tengen.training.learner import Learner
 from tengen.training.measure import strength_of
 from tengen.training.playing import stored
+from tengen.training.reanalysis import reanalyse
 from tengen.training.replay import Replay
 from tengen.training.run import Run, arguments_of
 from tengen.training.watch import Watcher
@@ -51,7 +53,9 @@ def train(
             num_new = replay.add(shards)
             if not config.length.is_over(number, elapsed + seconds, seconds):  # if it takes no longer
                 ahead.begin(number + 1)
-            # 3. learn
+            # 3. reanalyse
+            reanalysis = reanalyse(run, config, number, replay, num_new, run_tasks, watcher)
+            # 4. learn
             learning_began = time.perf_counter()
             num_steps = max(1, round(config.learner.passes * num_new / config.learner.batch_size))
             if config.network.start and len(replay.samples()) < config.replay.least_positions:
@@ -65,19 +69,20 @@ def train(
             learning_seconds = time.perf_counter() - learning_began
             watcher.begin(number, "exporting")
             checkpoint, exported = export(config, game, learner, replay, number)
-            # 4. measure
+            # 5. measure
             watcher.begin(number, "measuring")
             before = standing
             standing, match = hold_gate(run, config, game, before, checkpoint, run_tasks)
             seconds = time.perf_counter() - began
             is_last = config.length.is_over(number, elapsed + seconds, seconds)
             strength = strength_of(run, config.measure, game, checkpoint, is_last, run_tasks)
-            # 5. record
+            # 6. record
             elapsed += time.perf_counter() - began
             generation = Generation(
                 number,
                 elapsed,
                 selfplay,
+                reanalysis,
                 losses,
                 learning_seconds,
                 ReplayMetrics(len(replay.samples()), replay.total),
@@ -121,8 +126,9 @@ def start_or_resume(
         return learner, replay, Standing()
     learner.load(run.checked_weights(run.generation))
     for generation in range(1, run.generation + 1):
-        replay.add(stored(run, generation, run_tasks, watcher))
-    standing = Standing.load(run.checkpoint(run.generation)) if run.generation else Standing()
+        num_new = replay.add(stored(run, generation, run_tasks, watcher))
+        reanalyse(run, in_force(config, generation), generation, replay, num_new, run_tasks, watcher)
+    standing = standing_after(run, run.generation)
     manifest.check(run.checkpoint(standing.champion))
     if not (run.folder / "best").exists():  # killed while the champion was being replaced
         run.promote(run.load_checkpoint(standing.champion))

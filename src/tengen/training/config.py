@@ -46,6 +46,8 @@ class SelfPlayConfig:
     cache_positions: int = 200_000  # evaluations cached per worker, at most 256 MiB
     precision: Literal["auto", "fp32", "int8"] = "auto"  # a probe decides when the run begins
     device: str = "cpu"  # for the network: cpu (ONNX Runtime), cuda, mps or auto (PyTorch)
+    reanalyse: float = 0.0  # old positions searched again per new one, so that targets do not age; 0: none
+    reanalyse_value: float = 0.5  # weight of that search in a value; the stored one, from games, has the rest
     overlap: int = 0  # 1: the next generation plays while this one is learned from, by a network one older
 
     @property
@@ -234,6 +236,7 @@ MOST = {  # where more would crash, or never end
     "selfplay.temperature_plies": 1_000_000,
     "selfplay.fours": 1_000_000,
     "selfplay.cache_positions": 100_000_000,
+    "selfplay.reanalyse": 100,
     "selfplay.overlap": 1,
     "replay.least_positions": 1_000_000_000,
     "learner.batch_size": 65_536,
@@ -255,6 +258,7 @@ SHARES = (  # at most 1
     "selfplay.discount",
     "selfplay.td_lambda",
     "selfplay.dirichlet_fraction",
+    "selfplay.reanalyse_value",
     "replay.share",
     "learner.final_share",
     "learner.average",

@@ -47,6 +47,11 @@ class Standing:
             raise UserError(f"{checkpoint / FILE} is damaged: {error}") from None
 
 
+def standing_after(run: Run, generation: int) -> Standing:
+    """The state of the gate after a generation. Until the first one, network 0 is the champion."""
+    return Standing.load(run.checkpoint(generation)) if generation > 0 else Standing()
+
+
 def hold_gate(
     run: Run, config: Config, game: Game, before: Standing, new: Checkpoint, run_tasks: RunTasks
 ) -> tuple[Standing, Tally | None]:

@@ -48,6 +48,18 @@ class SelfPlayMetrics:
 
 
 @dataclass(frozen=True)
+class ReanalysisMetrics:
+    """The number of old positions that were searched again, and of them those that are proven now."""
+
+    positions: int = 0
+    proven: int = 0
+    seconds: float = 0.0
+
+    def to_line(self) -> Line:
+        return asdict(self) | {"seconds": round(self.seconds, 2)}
+
+
+@dataclass(frozen=True)
 class ReplayMetrics:
     """The number of positions in the window, and of all so far."""
 
@@ -73,6 +85,7 @@ class Generation:
     number: int
     elapsed: float  # seconds of work since the run began
     selfplay: SelfPlayMetrics
+    reanalysis: ReanalysisMetrics
     losses: "Losses"
     learning_seconds: float
     replay: ReplayMetrics
@@ -87,6 +100,7 @@ class Generation:
             "generation": self.number,
             "elapsed": round(self.elapsed, 2),
             "selfplay": self.selfplay.to_line(),
+            "reanalysis": self.reanalysis.to_line(),
             "learner": asdict(self.losses) | {"seconds": round(self.learning_seconds, 2)},
             "replay": asdict(self.replay),
             "export": self.export.to_line(),

@@ -4,11 +4,11 @@ import time
 from collections.abc import Sequence
 
 from tengen.games.position import Position
-from tengen.training import replay
+from tengen.training import shard_files
 from tengen.training.changes import in_force
 from tengen.training.checkpoint import Checkpoint
-from tengen.training.config import Config
-from tengen.training.gate import Standing
+from tengen.training.config import Config, SelfPlayConfig
+from tengen.training.gate import standing_after
 from tengen.training.generation import SelfPlayMetrics
 from tengen.training.run import Run
 from tengen.training.shards import SelfPlay, Shard, ShardTask
@@ -33,12 +33,12 @@ def play(run: Run, config: Config, generation: int, run_tasks: RunTasks, watcher
         paths[0].parent.mkdir(parents=True, exist_ok=True)
         for index, shard in run_tasks(SelfPlay(config.game, config.selfplay, network), missing):
             number = missing[index].number
-            replay.save(paths[number], shard)
+            shard_files.save(paths[number], shard)
             assert shard.stats is not None
             watcher.played(shard.stats)
             new[number] = shard
     seconds = time.perf_counter() - began
-    shards = [new.get(task.number) or replay.load(paths[task.number]) for task in tasks]
+    shards = [new.get(task.number) or shard_files.load(paths[task.number]) for task in tasks]
     if shards[0].stats and shards[0].stats.sample:
         run.save_sample(generation, game_text(config.game, shards[0].stats.sample))
     stats = [shard.stats for shard in shards if shard.stats]
@@ -51,7 +51,7 @@ def stored(run: Run, generation: int, run_tasks: RunTasks, watcher: Watcher) -> 
     config = in_force(run.config, generation)
     paths = [run.shard(generation, number) for number in range(config.selfplay.num_shards)]
     if all(path.is_file() for path in paths):
-        return [replay.load(path) for path in paths]
+        return [shard_files.load(path) for path in paths]
     return play(run, config, generation, run_tasks, watcher)[0]
 
 
@@ -66,24 +66,28 @@ def who_plays(run: Run, config: Config, generation: int) -> int:
     """Which champion plays a generation: the one after the generation before it. With an overlap that
     one is still being learned from, so it is the champion after the one before that: 0 0 1 2 3 … if the gate
     always promotes."""
-    last = generation - 1 - config.selfplay.overlap
-    return Standing.load(run.checkpoint(last)).champion if last > 0 else 0
+    return standing_after(run, generation - 1 - config.selfplay.overlap).champion
 
 
 def shards_of(config: Config, generation: int) -> list[ShardTask]:
     """The tasks of a generation: its shards to play."""
     selfplay = config.selfplay
-    rise = 1 + selfplay.simulations_rise * (generation - 1) / selfplay.simulations
     return [
         ShardTask(
             generation,
             number,
             num_games=min(selfplay.games_per_shard, selfplay.games - number * selfplay.games_per_shard),
-            simulations=round(selfplay.simulations * min(rise, MOST_RISE)),
+            simulations=full_simulations(selfplay, generation),
             seed=(config.seed, generation, 0, number),
         )
         for number in range(selfplay.num_shards)
     ]
+
+
+def full_simulations(config: SelfPlayConfig, generation: int) -> int:
+    """The simulations of a full search, which may rise with the generations."""
+    rise = 1 + config.simulations_rise * (generation - 1) / config.simulations
+    return round(config.simulations * min(rise, MOST_RISE))
 
 
 def game_text(game: str, actions: Sequence[int]) -> str:

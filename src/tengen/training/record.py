@@ -1,6 +1,7 @@
 """Samples to learn from: positions with their targets, made from the search and the final result."""
 
 from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ class Samples:
     values: npt.NDArray[np.float32]  # [N], value targets, see targets.py
     outcomes: npt.NDArray[np.float32]  # [N, 3], targets for win, draw and loss, without discount
     plies_left: npt.NDArray[np.float32]  # [N], until the end of the game
+    is_proven: npt.NDArray[np.bool_]  # [N], by the search: policy and value are exact
 
     def __len__(self) -> int:
         return len(self.states)
@@ -27,19 +29,36 @@ class Samples:
         return Samples(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
 
-def join(parts: list[Samples]) -> Samples:
-    """All samples of the parts, one after another."""
-    return Samples(
+@dataclass(frozen=True)
+class FreshTargets:
+    """What a new search found in N positions that were recorded before. Values are for the player to move."""
+
+    keys: Bits  # [N], of the positions: keys_of
+    policies: npt.NDArray[np.floating]  # [N, A], the search's improved policy, in float16
+    values: npt.NDArray[np.float32]  # [N], the search's, not mixed with anything
+    is_proven: npt.NDArray[np.bool_]  # [N]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+Rows = TypeVar("Rows", Samples, FreshTargets)
+
+
+def join(parts: list[Rows]) -> Rows:
+    """All rows of the parts, one after another."""
+    kind = type(parts[0])
+    return kind(
         **{
             field.name: np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(Samples)
+            for field in fields(kind)
         }
     )
 
 
 def merged(samples: Samples) -> Samples:
     """One sample per position, with the mean of its targets: so common openings do not have contradicting
-    targets. The last action is not part of a position. In float32."""
+    targets. The last action is not part of a position. It is proven if all of its samples are. In float32."""
     bare = samples.states.copy()
     bare[:, LAST_ACTION] = -1
     _, first, group, counts = np.unique(
@@ -47,7 +66,7 @@ def merged(samples: Samples) -> Samples:
     )
     group = group.ravel()
 
-    def mean(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    def mean(values: npt.NDArray[np.floating | np.bool_]) -> npt.NDArray[np.float32]:
         sums = np.zeros((len(first), *values.shape[1:]), np.float64)
         np.add.at(sums, group, values)
         return (sums / counts.reshape(-1, *[1] * (values.ndim - 1))).astype(np.float32)
@@ -58,15 +77,16 @@ def merged(samples: Samples) -> Samples:
         values=mean(samples.values),
         outcomes=mean(samples.outcomes),
         plies_left=mean(samples.plies_left),
+        is_proven=mean(samples.is_proven) == 1,
     )
 
 
-def keys_of(samples: Samples) -> Bits:
+def keys_of(states: State) -> Bits:
     """A 64-bit hash of each position, without its last action;  [N]"""
-    entries = samples.states.shape[1]
+    entries = states.shape[1]
     weights = new_weights(seed=0, count=entries)
     weights[LAST_ACTION] = 0
-    keys = np.zeros(len(samples), np.uint64)
+    keys = np.zeros(len(states), np.uint64)
     for i in range(entries):
-        keys += samples.states[:, i].astype(np.uint64) * weights[i]
+        keys += states[:, i].astype(np.uint64) * weights[i]
     return keys

@@ -1,48 +1,14 @@
-"""The replay window, from which the learner draws samples, and the files of shards on disk: one file each."""
+"""The replay window, from which the learner draws samples."""
 
-import json
-from dataclasses import asdict, fields
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 
-from tengen import files, sealed
-from tengen.errors import UserError
 from tengen.evaluators.hashing import Bits
+from tengen.games.game import State
 from tengen.training.config import ReplayConfig
-from tengen.training.record import Samples, join, keys_of, merged
-from tengen.training.selfplay import ShardStats
+from tengen.training.record import FreshTargets, Samples, join, keys_of, merged
 from tengen.training.shards import Shard
-
-NOTE = "tengen"  # the key of our metadata in the header
-ADVICE = "remove it, and its games are played again"
-
-
-def save(path: Path, shard: Shard) -> None:
-    """Writes a shard to a file. The header holds its statistics and the file's hash."""
-    assert shard.stats is not None
-    arrays = {one.name: getattr(shard.samples, one.name) for one in fields(Samples)}
-    # One entry only: safetensors writes several in random order, but equal shards must be equal files.
-    note = json.dumps({"sha256": sealed.BLANK, "stats": asdict(shard.stats)})
-    files.write_bytes(path, sealed.seal(safetensors.numpy.save(arrays, {NOTE: note})))
-
-
-def load(path: Path) -> Shard:
-    """The shard in a file."""
-    data = files.read_bytes(path)
-    sealed.check(path, data, ADVICE)
-    try:
-        arrays = safetensors.numpy.load(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        note = json.loads(header.get("__metadata__", {}).get(NOTE, "{}"))
-        samples = Samples(**{one.name: arrays[one.name] for one in fields(Samples)})
-        stats = note.get("stats")
-        return Shard(samples, None if not stats else _stats(stats))
-    except (safetensors.SafetensorError, TypeError, KeyError, ValueError) as error:
-        raise UserError(f"{path} is damaged ({error}): {ADVICE}") from None
 
 
 class Replay:
@@ -58,7 +24,7 @@ class Replay:
     def add(self, shards: list[Shard]) -> int:
         """The number of different positions in a new generation, whose samples are added."""
         new = merged(join([shard.samples for shard in shards]))
-        keys = keys_of(new)
+        keys = keys_of(new.states)
         self._generations = [_without(keys, *older) for older in self._generations]
         self._generations.append((new, keys))
         self.total += len(new)
@@ -66,6 +32,20 @@ class Replay:
         while sum(len(samples) for samples, _ in self._generations[1:]) >= window:
             del self._generations[0]
         return len(new)
+
+    def draw_old(self, count: int, random: np.random.Generator) -> State:
+        """At most `count` different positions of all generations but the newest;  [N, S]. No proven ones:
+        their targets are exact."""
+        *older, (newest, _) = self._generations
+        old = np.concatenate([newest.states[:0], *(one.states[~one.is_proven] for one, _ in older)])
+        return old[random.permutation(len(old))[:count]]
+
+    def refresh(self, fresh: FreshTargets, weight: float) -> None:
+        """Replaces the targets of positions that were searched again; each keeps its place in the window.
+        `weight`: of a new value that is not proven; the stored value has the rest."""
+        self._generations = [
+            (_refreshed(samples, keys, fresh, weight), keys) for samples, keys in self._generations
+        ]
 
     def samples(self) -> Samples:
         return join([samples for samples, _ in self._generations])
@@ -76,7 +56,12 @@ def _without(keys: Bits, samples: Samples, their_keys: Bits) -> tuple[Samples, B
     return samples.take(left), their_keys[left]
 
 
-def _stats(found: dict[str, Any]) -> ShardStats:
-    """The statistics in a header; older versions did not write all of them."""
-    known = {one.name: found[one.name] for one in fields(ShardStats) if one.name in found}
-    return ShardStats(**known | {"sample": tuple(found.get("sample", ()))})
+def _refreshed(samples: Samples, keys: Bits, fresh: FreshTargets, weight: float) -> Samples:
+    """The samples with the fresh targets of those that have some. Outcomes and plies left are the game's."""
+    _, rows, new = np.intersect1d(keys, fresh.keys, assume_unique=True, return_indices=True)
+    policies, values, is_proven = samples.policies.copy(), samples.values.copy(), samples.is_proven.copy()
+    policies[rows] = fresh.policies[new]
+    mixed = (1 - weight) * values[rows] + weight * fresh.values[new]
+    values[rows] = np.where(fresh.is_proven[new], fresh.values[new], mixed)
+    is_proven[rows] |= fresh.is_proven[new]
+    return replace(samples, policies=policies, values=values, is_proven=is_proven)

@@ -4,6 +4,7 @@ resumed.
     config.toml                        all settings, and when which of them changed
     metrics.jsonl                      a line per generation, written just before its card
     replay/0007/shard-000.safetensors  the games of generation 7, and their statistics
+    replay/0007/fresh-000.safetensors  new targets of older positions, if it reanalysed some
     checkpoints/0007/                  the network that learned from them; 0000 has random weights
         weights.safetensors            to continue learning (kept for the last two and those that play)
         net.onnx int8.onnx card.json   to play
@@ -115,6 +116,9 @@ class Run:
 
     def shard(self, generation: int, number: int) -> Path:
         return self.folder / "replay" / f"{generation:04}" / f"shard-{number:03}.safetensors"
+
+    def fresh_targets(self, generation: int, number: int) -> Path:
+        return self.folder / "replay" / f"{generation:04}" / f"fresh-{number:03}.safetensors"
 
     @property
     def generation(self) -> int:

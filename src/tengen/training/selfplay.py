@@ -79,6 +79,7 @@ class _Game:
             values=values[full],
             outcomes=targets.outcomes(value, int(last[TO_MOVE]), states[full, TO_MOVE]),
             plies_left=(len(states) - full + distance).astype(np.float32),
+            is_proven=np.array(self.is_proven)[full],
         )
 
 
@@ -95,7 +96,7 @@ def play_shard(
     slots, ends_early = min(settings.at_once, num_games), settings.fours > 0 and has_fours(game)
     searches = {
         is_full: Search(
-            game, evaluator, _search(settings, is_full), slots, budget, discount=settings.discount
+            game, evaluator, selection(settings, is_full), slots, budget, discount=settings.discount
         )
         for is_full, budget in ((True, simulations), (False, settings.fast_simulations))
     }
@@ -164,12 +165,12 @@ def play_shard(
     return samples, ShardStats(num_games, moves, done, first_wins, draws, entropy, sample, len(samples))
 
 
-def _search(settings: SelfPlayConfig, is_full: bool) -> Puct | Gumbel:
+def selection(settings: SelfPlayConfig, has_noise: bool) -> Puct | Gumbel:
     """The search to use. Only full searches add noise, so that the other moves of a game stay strong."""
     if settings.search == "gumbel":
-        noise = settings.noise if is_full else 0.0
+        noise = settings.noise if has_noise else 0.0
         return Gumbel(settings.considered, noise, settings.c_visit, settings.c_scale)
-    fraction = settings.dirichlet_fraction if is_full else 0.0
+    fraction = settings.dirichlet_fraction if has_noise else 0.0
     return Puct(settings.c_puct, settings.dirichlet_alpha, fraction)
 
 

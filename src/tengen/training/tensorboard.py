@@ -101,6 +101,8 @@ def scalars(metrics: dict[str, Any]) -> dict[str, float]:
             "selfplay/draws": played["draws"] / games,
             "cache/hit_rate": played["hit_rate"],
         }
+    if metrics.get("reanalysis", {}).get("positions"):
+        found |= {f"reanalysis/{key}": metrics["reanalysis"][key] for key in ("positions", "proven")}
     if "entropy" in played:
         found["policy/entropy"] = played["entropy"]
     return found | dict(_flat("gate", metrics.get("gate", {}))) | dict(_flat("strength", metrics["strength"]))
