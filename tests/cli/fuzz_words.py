@@ -79,7 +79,7 @@ COMMANDS: dict[str, int] = {  # a command line: how often
     "match tictactoe <player> uniform -n 2 --workers 1 --openings <openings>": 4,
     "match tictactoe uniform uct:sims=5 -n 2 --workers 1 --out <log>": 4,
     "tournament <game> <player> <player> <player> -r 1 --workers 1 [--csv <out>] [--svg <out>] [--anchor <player>]": 4,
-    "levels <game> -n 0 [--json]": 2,
+    "levels tictactoe -n 0 [--json]": 2,
     "levels tictactoe -n 2 --workers 1 --opening-plies 0 [--out <log>] [--save <out>] [--json]": 1,
     "sprt <game> <player> <player> --max-games 2 --workers 1 [--elo0 <number>] [--alpha <number>] [--elo1 <number>]": 4,
     "check <game> --positions 5 [--seed 1] [--json]": 3,
