@@ -268,7 +268,7 @@ def test_the_run_does_not_depend_on_the_workers(
     with LocalWorkers(workers) as run_tasks, LocalWorkers(workers, beside=True) as run_beside:
         list(train(run, run_tasks, Watchers(diary), run_beside))
     assert_equal(run.folder, whole)
-    assert [generation for generation, phase, _ in diary.phases if phase == "reanalysing"] == [2, 3, 4]
+    assert [generation for generation, phase, _ in diary.phases if phase == "refreshing"] == [2, 3, 4]
 
 
 def test_a_run_stopped_in_the_middle_of_reanalysis_ends_the_same(

@@ -302,7 +302,7 @@ def _clock(seconds: float) -> str:
 
 def _table() -> Table:
     table = Table.grid(padding=(0, 1))
-    table.add_column(width=11, style="dim")
+    table.add_column(width=10, style="dim")
     table.add_column(no_wrap=True)
     return table
 

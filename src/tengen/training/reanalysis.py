@@ -47,7 +47,7 @@ def reanalyse(
     paths = [run.fresh_targets(generation, task.number) for task in tasks]
     missing = [task for task, path in zip(tasks, paths, strict=True) if not path.is_file()]
     if missing:
-        watcher.begin(generation, "reanalysing")
+        watcher.begin(generation, "refreshing")
         champion = run.load_checkpoint(standing_after(run, generation - 1).champion)
         network = champion.to_send(has_weights=config.selfplay.device != "cpu")
         for index, found in run_tasks(Reanalysis(config.game, config.selfplay, network), missing):

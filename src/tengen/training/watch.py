@@ -2,7 +2,7 @@
 nothing.
 
 generation 7:  begin(7, "playing", 512)    played(shard) played(shard) …
-               begin(7, "reanalysing")     with selfplay.reanalyse, unless all of it is on disk
+               begin(7, "refreshing")      with selfplay.reanalyse, unless all of it is on disk
                begin(7, "learning", 96)    learned(losses) learned(losses) …
                begin(7, "exporting")
                begin(7, "measuring")
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # a watcher needs no PyTorch
     from tengen.training.learner import Losses
     from tengen.training.selfplay import ShardStats
 
-Phase = Literal["playing", "reanalysing", "learning", "exporting", "measuring", "playing ahead"]
+Phase = Literal["playing", "refreshing", "learning", "exporting", "measuring", "playing ahead"]
 
 
 class Watcher(Protocol):

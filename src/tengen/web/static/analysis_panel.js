@@ -15,13 +15,18 @@ const LABELLED = 3; // of them, with their value on the board
 
 export class AnalysisPanel {
   /**
-   * @param {(isOn: boolean) => void} switchOn
+   * @param {(isOn: boolean) => Promise<void>} switchOn
    * @param {(line: string[]) => void} preview shows a line on the board; an empty one ends it
    * @param {() => void} changed what is shown on the board was changed
    */
   constructor(switchOn, preview, changed) {
     this.preview = preview;
-    this.toggle = html("input", {type: "checkbox", id: "analyse", role: "switch", onchange: () => switchOn(this.toggle.checked)});
+    this.isAsking = false;
+    this.toggle = html("input", {type: "checkbox", id: "analyse", role: "switch", onchange: async () => {
+      this.isAsking = true; // until it is answered, older states say what was before
+      await switchOn(this.toggle.checked);
+      this.isAsking = false;
+    }});
     this.shown = html("select", {id: "shown", onchange: changed},
       ...["visits", "prior", "value", "nothing"].map((name) => html("option", {value: name}, t(`analysis.${name}`))));
     this.rate = html("p", {class: "hint numbers"});
@@ -43,6 +48,7 @@ export class AnalysisPanel {
 
   /** @param {boolean} isOn */
   show(isOn) {
+    if (this.isAsking) return;
     this.toggle.checked = isOn;
     if (!isOn) this.update(null);
   }
