@@ -17,7 +17,7 @@ PATIENCE = 60_000  # milliseconds: a busy machine may have to compile first
 expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The address of `tengen serve`."""
     with subprocess.Popen(
@@ -31,7 +31,7 @@ def address() -> Iterator[str]:
         server.terminate()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it runs, its event loop does too
 def browser() -> Iterator[Browser]:
     with launched() as found:
         yield found

@@ -38,6 +38,12 @@ def click_moves(page: Page, moves: str) -> None:
         expect(page.locator("tengen-board .stones .stone")).to_have_count(number)
 
 
+def analyse(page: Page) -> None:
+    """Switches the analysis on, once there is a game."""
+    expect(page.locator("tengen-board .stones .stone").first).to_be_visible()
+    page.get_by_role("switch", name="Analyse").check()
+
+
 def start_game(page: Page, game: str, opponent: str, level: int | None = None) -> None:
     """Fills in the dialog."""
     page.get_by_label("Game", exact=True).select_option(game)
@@ -160,7 +166,7 @@ def test_undo_redo_and_a_variation(open_page: OpenPage) -> None:
 
 def test_analysis_appears_follows_the_game_and_stops(open_page: OpenPage) -> None:
     page = open_page(link("gomoku9", "e5 d4"))
-    page.get_by_role("switch", name="Analyse").check()
+    analyse(page)
     rows = page.locator("table.best tbody tr")
     expect(rows.first).to_be_visible()
     first = page.locator(".analysis .numbers").last.inner_text()
@@ -177,13 +183,13 @@ def test_analysis_appears_follows_the_game_and_stops(open_page: OpenPage) -> Non
 
 def test_connect4_shows_the_exact_score_of_every_column(open_page: OpenPage) -> None:
     page = open_page(link("connect4", "4 4 4 4 4 4 3 3 2 5 2 3 5 5 5"))
-    page.get_by_role("switch", name="Analyse").check()
+    analyse(page)
     expect(page.locator("tengen-board .marks .label")).to_have_count(6)  # the fourth column is full
 
 
 def test_a_line_is_shown_on_the_board(open_page: OpenPage) -> None:
     page = open_page(link("gomoku9", "e5 d4"))
-    page.get_by_role("switch", name="Analyse").check()
+    analyse(page)
     page.locator("table.best tbody td.line button").first.focus()
     expect(page.locator("tengen-board .ghost").first).to_be_visible()
 
@@ -308,7 +314,7 @@ def test_axe_finds_nothing(open_page: OpenPage, view: str, scheme: str) -> None:
         page.locator("dialog" if view == "dialog" else "tengen-board .stones .stone").first
     ).to_be_visible()
     if view == "analysis":
-        page.get_by_role("switch", name="Analyse").check()
+        analyse(page)
         expect(page.locator("table.best tbody tr").first).to_be_visible()
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run()")
