@@ -57,6 +57,26 @@ def test_an_edit_of_a_helper_in_another_file_is_not_answered_with_the_old_rules(
     assert len(folders) == 2
 
 
+SYMBOL = """
+import numpy as np
+from tengen.games import hex
+from tengen.games.batch import lift
+game = hex.game(size=2)
+legal = np.ones((1, 4), np.bool_)
+lift(game).wins(game.new_state()[None], legal, legal.copy())
+(compiled,) = lift(game).loops.wins.overloads.values()
+print(compiled.fndesc.mangled_name)
+"""
+
+
+def test_two_processes_never_give_two_kernels_the_same_symbol(tmp_path: Path) -> None:
+    """`any_wins` of Hex and of Othello have one name; a process that loads both tells them apart by it."""
+    folders = [tmp_path / "one", tmp_path / "two"]
+    one, two = (run(kernel_cache.PACKAGE, SYMBOL, TENGEN_CACHE_DIR=str(folder)) for folder in folders)
+    assert "any_wins" in one and "any_wins" in two
+    assert one != two
+
+
 def test_the_second_process_compiles_nothing(package_copy: Path) -> None:
     run(package_copy, PLAY_OUT)
     code = PLAY_OUT + "print(sum(connect4.rollout.stats.cache_misses.values()))"

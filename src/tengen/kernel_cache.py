@@ -20,18 +20,20 @@ from typing import Any
 
 PACKAGE = Path(__file__).parent
 DECORATORS = (b"njit", b"@kernel", b"@inlined", b".compiled")  # search/tree.py, games/batch.py
+FORMAT = b"KernelCache"  # kernel_files.py, which says what a compiled kernel's file holds
 VARIABLE = "NUMBA_CACHE_DIR"  # in the environment, where Numba reads it
 FOLDERS_KEPT = 4  # several checkouts may share the per-user folder; each needs its own
 
 
 def kernel_sources(package: Path = PACKAGE) -> list[Path]:
-    """The sources that hold kernels: the files that contain one of the DECORATORS."""
+    """The sources that decide what a kernel's file holds: they contain one of the DECORATORS or FORMAT."""
     sources = sorted(package.rglob("*.py"))
-    return [path for path in sources if any(word in path.read_bytes() for word in DECORATORS)]
+    words = (*DECORATORS, FORMAT)
+    return [path for path in sources if any(word in path.read_bytes() for word in words)]
 
 
 def sources_hash(package: Path = PACKAGE) -> str:
-    """A short hash of the current state of all kernel sources."""
+    """A short hash of the current state of these sources."""
     digest = hashlib.sha256()
     for path in kernel_sources(package):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0")

@@ -7,6 +7,10 @@ KEY is a hash of all that a kernel depends on: the types it is compiled for, the
 Numba itself numbers the files and keeps an index of them: if two processes give two kernels the same number,
 one of them is loaded in place of the other.
 
+Numba also numbers the functions that a process compiles, and a compiled loop calls another by its name and
+this number. A process that loads two loops of one name, compiled by two processes under one number, would
+run one in place of the other: Hex by the rules of Othello. So here the numbers are random.
+
 It is enough to import this module before the first kernel. Without it, Numba unpickles any file it finds,
 saves kernels beside their sources if it cannot write to the folder it was given, and raises an error if it
 cannot write anywhere.
@@ -14,10 +18,12 @@ cannot write anywhere.
 
 import hashlib
 import pickle
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from numba.core import caching, dispatcher
+from numba.core import bytecode, caching, dispatcher
 
 from tengen import notices
 
@@ -91,6 +97,11 @@ class KernelCache(caching.FunctionCache):
             )
 
 
+def _random_numbers() -> Iterator[int]:
+    while True:
+        yield secrets.randbits(64)
+
+
 def _read(path: str) -> bytes | None:
     """The content of a file without its digest; None if the file is missing or damaged."""
     try:
@@ -102,3 +113,4 @@ def _read(path: str) -> bytes | None:
 
 
 dispatcher.FunctionCache = KernelCache  # type: ignore[attr-defined]  # the class that cache=True uses
+bytecode.FunctionIdentity._unique_ids = _random_numbers()  # type: ignore[assignment]  # in place of 1, 2, 3
