@@ -1,6 +1,7 @@
 """`tengen show FILE`: the board where a game stands, its variations, its comments."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from tengen.cli import show
+from tengen.errors import UserError
 
 app = typer.Typer()
 app.command()(show.show)
@@ -65,3 +67,18 @@ def test_a_position_set_up_by_hand_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "game.sgf"
     file.write_text("(;GM[0]TENGEN[connect4]AB[df]AW[ef];B[4])")
     assert " . . .(X). . .\n . . . X O . .\n" in shown(file)[0]
+
+
+def test_a_game_becomes_an_animation(sgf: Path, tmp_path: Path) -> None:
+    shown(sgf, "--gif", tmp_path / "game.gif")
+    assert (tmp_path / "game.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_an_animation_without_pillow_says_what_to_install(
+    sgf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("PIL", "tengen.games.animation", "tengen.games.painting"):
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delattr("tengen.games.animation", raising=False)
+    with pytest.raises(UserError, match=r"--gif needs the pictures extra: pip install '\.\[pictures\]'"):
+        shown(sgf, "--gif", tmp_path / "game.gif")

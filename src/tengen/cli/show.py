@@ -23,6 +23,9 @@ def show(
     game_number: GameNumber = None,
     move_number: MoveNumber = None,
     svg: Annotated[Path | None, typer.Option(help="Write the board as an SVG picture.")] = None,
+    gif: Annotated[
+        Path | None, typer.Option(help="Write the game, move by move, as an animated GIF.")
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the game as a record: .sgf .psq .txt")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
@@ -31,11 +34,13 @@ def show(
     from tengen.cli.recorded import opened
     from tengen.games import records
 
-    files.check_can_write(svg, save)
+    files.check_can_write(svg, gif, save)
     found = opened(game, moves, game_number, move_number)
     variations, position, notes = found.variations, found.position, [found.note]
     if svg is not None:
         files.write_text(svg, position.svg())
+    if gif is not None:
+        files.write_bytes(gif, _animated(variations))
     if save is not None:
         notes.append(records.write_variations(variations, save, end=variations.current))
     if as_json:
@@ -49,6 +54,16 @@ def show(
             print(_notes(variations), end="")
     for note in filter(None, notes):
         print(note, file=sys.stderr)
+
+
+def _animated(variations: "Variations") -> bytes:
+    from tengen.errors import MissingExtraError
+
+    try:
+        from tengen.games import animation
+    except ImportError:
+        raise MissingExtraError("--gif", "pictures") from None
+    return animation.gif([node.position for node in variations.path(variations.current)])
 
 
 def _played(archived: "Archived | None", number: int | None) -> dict[str, object]:

@@ -91,38 +91,42 @@ def text(game: Game, state: State, *, color: bool = False) -> str:
 
 
 def svg(game: Game, state: State) -> str:
-    """The board as a self-contained SVG picture.
+    """The board as a self-contained SVG picture."""
+    drawn = picture(game, state)
+    ET.indent(drawn, " ")
+    return ET.tostring(drawn, encoding="unicode") + "\n"
+
+
+def picture(game: Game, state: State) -> ET.Element:
+    """The board as the elements of an SVG picture.
 
     A stone is a <g class="stone" data-move="h8" data-player="1">; see also class "last", "from", "forbidden".
     """
     style = _style(game)
     right, bottom = _center(game, game.rows - 1, game.cols - 1)
     width, height = math.ceil(right + CELL / 2 + MARGIN), math.ceil(bottom + CELL / 2 + MARGIN)
-    picture = ET.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {height}")
-    picture.attrib |= {"width": str(width), "height": str(height), "font-family": "sans-serif"}
+    drawn = ET.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {height}")
+    drawn.attrib |= {"width": str(width), "height": str(height), "font-family": "sans-serif"}
     players = ["first player", "second player"]
-    _add(picture, "title").text = f"{game.name}: {_status(game, state, players)}"
-    _add_gradients(game, picture)
-    _add(picture, "rect", width=width, height=height, rx=8, fill=f"url(#{style.name}-board)")
-    _add_board(game, picture)
-    _add_coordinates(game, picture)
+    _add(drawn, "title").text = f"{game.name}: {_status(game, state, players)}"
+    _add_gradients(game, drawn)
+    _add(drawn, "rect", width=width, height=height, rx=8, fill=f"url(#{style.name}-board)")
+    _add_board(game, drawn)
+    _add_coordinates(game, drawn)
     for cell, value in enumerate(state[game.cells]):
         if value in (1, 2):
-            _add_stone(game, picture, cell, int(value))
+            _add_stone(game, drawn, cell, int(value))
         elif value == FORBIDDEN:
             x, y = _center(game, *divmod(cell, game.cols))
             cross = f"M{x - 5:g} {y - 5:g}l10 10m0 -10l-10 10"
-            _add(picture, "path", class_="forbidden", d=cross, stroke="#c92a2a", stroke_width=2.5)
+            _add(drawn, "path", class_="forbidden", d=cross, stroke="#c92a2a", stroke_width=2.5)
     for cell in _last_cells(game, state)[:-1]:
         x, y = _center(game, *divmod(cell, game.cols))
-        _add(
-            picture, "circle", class_="from", cx=x, cy=y, r=5, fill="none", stroke=style.last, stroke_width=2
-        )
+        _add(drawn, "circle", class_="from", cx=x, cy=y, r=5, fill="none", stroke=style.last, stroke_width=2)
     for cell in _last_cells(game, state)[-1:]:
         x, y = _center(game, *divmod(cell, game.cols))
-        _add(picture, "circle", class_="last", cx=x, cy=y, r=5, fill=style.last)
-    ET.indent(picture, " ")
-    return ET.tostring(picture, encoding="unicode") + "\n"
+        _add(drawn, "circle", class_="last", cx=x, cy=y, r=5, fill=style.last)
+    return drawn
 
 
 # Shared by text and picture.
