@@ -30,6 +30,7 @@ KINDS = [
     "try",
     "load",
     "export",
+    "animate",
 ]
 
 

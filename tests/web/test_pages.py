@@ -1,9 +1,14 @@
 """What a page can say and what it gets: a real server, a real WebSocket."""
 
+import base64
+import io
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from PIL import Image, ImageSequence
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from tengen import players
 from tengen.games.position import Position
@@ -11,7 +16,8 @@ from tengen.games.variations import JUDGEMENTS
 from tengen.players.decision import Decider
 from tengen.players.limit import Limit
 from tengen.players.player import Choice, PlayerFailedError
-from tests.web.conftest import PERSON, Client, Running
+from tengen.web import connection, pages
+from tests.web.conftest import PERSON, SECONDS, Client, Running
 
 LEVEL = {"kind": "level", "level": 1}
 PERFECT = {"kind": "perfect"}
@@ -280,6 +286,44 @@ def test_two_pages_at_once_and_one_page_twice(server: Running, client: Client) -
         assert client.done("play", move="b2")["game"] == "tictactoe"
         assert other.done("play", move="4")["moves"] == ["4", "4"]
         assert twin.state(lambda state: len(state["moves"]) == 2)["moves"] == ["a1", "b2"]
+
+
+def test_one_page_in_too_many_windows_is_refused(
+    server: Running, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "MOST_WINDOWS", 2)
+    with server.page(client.session), server.page(client.session) as third:
+        assert third.hello["type"] == "error" and "2 windows already" in third.hello["message"]
+
+
+def test_a_connection_that_never_says_hello_is_closed(
+    server: Running, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "HELLO_SECONDS", 0.05)
+    with (
+        connect(f"ws://127.0.0.1:{server.address.port}/ws") as silent,
+        pytest.raises(ConnectionClosed, match="no hello"),
+    ):
+        silent.recv(SECONDS)
+    assert client.new("tictactoe")["moves"] == []  # one that has said it stays
+
+
+def frames(client: Client) -> int:
+    gif = base64.b64decode(client.ask("animate")["gif"])
+    return len(list(ImageSequence.Iterator(Image.open(io.BytesIO(gif)))))
+
+
+def test_the_game_is_animated_or_the_variation_that_is_viewed(client: Client) -> None:
+    state = client.new("tictactoe", moves=["b2", "a1", "c3"])
+    assert frames(client) == 4
+    client.done("go", node=node_of(state, "b2"))
+    assert frames(client) == 4, "looking back is not taking back"
+    client.done("play", move="c1")
+    assert frames(client) == 3
+    client.done("resume")
+    client.done("undo")
+    assert frames(client) == 3
+    assert client.refused("animate", frames=1)[1] == "frames"
 
 
 def test_a_level_is_suggested_after_three_games(client: Client) -> None:

@@ -13,8 +13,9 @@ from tengen.web.outbox import Outbox
 from tengen.web.pages import Page
 from tengen.web.visitors import Visitors
 
-TOO_SLOW, FAILED = 1013, 1011  # close codes: try again later; an error of the server
-SLOW_MESSAGES = (schemas.Hint, schemas.Try)  # other messages need not wait for their answers
+TOO_SLOW, FAILED, SILENT = 1013, 1011, 1008  # close codes: try again later; an error of the server; no hello
+HELLO_SECONDS = 10.0  # from the connection to its first message
+SLOW_MESSAGES = (schemas.Hint, schemas.Try, schemas.Animate)  # other messages need not wait for their answers
 
 
 class Connection:
@@ -39,8 +40,14 @@ class Connection:
                 self._page.detach(self._outbox)
 
     async def _receive(self) -> str | bytes | None:
-        """The next message; None at the end."""
-        event = await self._websocket.receive()
+        """The next message; None at the end, or if nobody says hello."""
+        try:
+            event = await asyncio.wait_for(
+                self._websocket.receive(), HELLO_SECONDS if self._page is None else None
+            )
+        except TimeoutError:
+            await self._websocket.close(SILENT, "no hello")
+            return None
         if event["type"] == "websocket.disconnect":
             return None
         text: str | bytes | None = event.get("text")
@@ -108,8 +115,8 @@ class Connection:
                 except UserError as error:
                     self._visitors.drop(session)
                     raise MessageError(str(error), "sgf") from None
-        self._page = page
         page.attach(self._outbox)
+        self._page = page
         return {"session": session, "state": page.state(), "is_restored": is_restored}
 
 

@@ -45,6 +45,7 @@ LONG_SECONDS = 600.0  # the longest that an analysis or a review may take, with 
 REVIEW_MOVE_SECONDS, REVIEW_MOVE_SIMULATIONS = 1.0, 2000  # at most, for one move
 RETRY_SECONDS = 1.0  # until a full server is asked again
 MAX_LINE = 10  # plies in answers
+MOST_WINDOWS = 20  # of one page: a session that is open in several
 PERSONS: tuple[AnySeat, AnySeat] = (schemas.PersonSeat(kind="person"), schemas.PersonSeat(kind="person"))
 
 
@@ -74,6 +75,8 @@ class Page:
 
     def attach(self, outbox: Outbox) -> None:
         """From now on, everything that happens is sent there too."""
+        if len(self._outboxes) >= MOST_WINDOWS:
+            raise ServerFullError(f"this game is open in {MOST_WINDOWS} windows already: close some")
         self._outboxes.add(outbox)
 
     def detach(self, outbox: Outbox) -> None:
@@ -114,6 +117,8 @@ class Page:
             case schemas.Export():
                 text, note = self._game().export(f".{message.form}")
                 return {"text": text, "note": note}
+            case schemas.Animate():
+                return {"gif": await self._animated()}
             case schemas.Hello():
                 raise MessageError("hello is the first message, and only that", "type")
             case _:
@@ -222,6 +227,14 @@ class Page:
         self._begin(session, PERSONS)
         session.open(variations)
         return note
+
+    async def _animated(self) -> str:
+        """The game, or the variation that is being viewed, as a GIF in base64."""
+        session = self._game()
+        played, viewed = (session.variations.path(end) for end in (session.tip, session.variations.current))
+        is_variation = played[: len(viewed)] != viewed
+        positions = [node.position for node in (viewed if is_variation else played)]
+        return await self._run(self._shared.searches.files, lambda _: thread_work.animate(positions))
 
     def _begin(self, session: GameSession, seats: tuple[AnySeat, AnySeat]) -> None:
         """Puts a game in the place of the last one."""

@@ -164,9 +164,13 @@ class Export(Message):
     form: Literal["sgf", "psq", "txt"]
 
 
+class Animate(Message):
+    type: Literal["animate"]
+
+
 AnyMessage = (
     Hello | New | Play | Undo | Redo | Resign | Swap | Resume | Continue | Go | Promote | Delete | Comment
-    | Hint | Analyse | Review | StopReview | Try | Load | Export
+    | Hint | Analyse | Review | StopReview | Try | Load | Export | Animate
 )  # fmt: skip
 TYPES: dict[str, type[Message]] = {
     kind.model_fields["type"].annotation.__args__[0]: kind for kind in get_args(AnyMessage)

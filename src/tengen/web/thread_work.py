@@ -3,13 +3,14 @@
 A function is given its `Search` (searches.py), which it asks to search and to tell what was found.
 """
 
+import base64
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tengen.arena.blunders import Judged, judge_moves, look_at
 from tengen.arena.review import Try
-from tengen.games import records
+from tengen.games import animation, records
 from tengen.games.position import Position
 from tengen.games.variations import Variations
 from tengen.players.limit import Limit
@@ -115,3 +116,8 @@ def parse(text: str, form: str, game: str | None) -> tuple[Variations, str]:
     if len(variations) > MAX_NODES:
         raise MessageError(f"a game has at most {MAX_NODES} moves, this file has {len(variations)}", "text")
     return variations, note
+
+
+def animate(positions: Sequence[Position]) -> str:
+    """A game as an animated GIF, in base64."""
+    return base64.b64encode(animation.gif(positions)).decode("ascii")

@@ -7,6 +7,7 @@ from typing import Any
 
 import axe_playwright_python
 import pytest
+from PIL import Image, ImageSequence
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.browser.conftest import OpenPage
@@ -286,6 +287,10 @@ def test_a_game_is_loaded_and_saved(open_page: OpenPage) -> None:
     with page.expect_download() as picture:
         page.get_by_role("button", name="Save picture as PNG").click()
     assert picture.value.path().read_bytes().startswith(b"\x89PNG")
+    with page.expect_download() as animation:
+        page.get_by_role("button", name="Save animation as GIF").click()
+    frames = list(ImageSequence.Iterator(Image.open(animation.value.path())))
+    assert len(frames) == 4  # the start and three moves
 
 
 def test_a_position_is_set_up_by_hand(open_page: OpenPage) -> None:

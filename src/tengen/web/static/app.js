@@ -75,7 +75,8 @@ class App {
     });
     this.files = new FilesPanel(
       (name, text) => this.act("load", {name, text}),
-      async (form) => (await this.engine.ask("export", {form})).text,
+      async (form) => (await this.ask("export", {form}))?.text,
+      async () => (await this.ask("animate"))?.gif,
       () => /** @type {SVGElement} */ (this.board.querySelector("svg")),
       () => this.state?.game ?? "game",
       (text) => this.panel.say(text),
@@ -132,36 +133,41 @@ class App {
     this.board.focusCell();
   }
 
-  /** Asks the engine for something that changes the game; says what it refuses. @param {string} type @param {Record<string, unknown>} [fields] */
-  async act(type, fields = {}) {
-    this.line = [];
-    this.pointed = null;
+  /** The engine's answer; null if it refuses, which is said. @param {string} type @param {Record<string, unknown>} [fields] */
+  async ask(type, fields = {}) {
     try {
-      const answer = await this.engine.ask(type, fields);
-      this.panel.say(type === "hint" ? t("game.hint_text", {move: answer.move, value: signed(answer.value ?? 0)}) : answer.note ?? "");
-      if (type === "hint") {
-        this.pointed = answer.move;
-        this.draw();
-      }
+      return await this.engine.ask(type, fields);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       this.panel.say(error.message === "disconnected" ? t("error.disconnected") : error.message);
+      return null;
+    }
+  }
+
+  /** Asks the engine for something that changes the game. @param {string} type @param {Record<string, unknown>} [fields] */
+  async act(type, fields = {}) {
+    this.line = [];
+    this.pointed = null;
+    const answer = await this.ask(type, fields);
+    if (!answer) {
       if (type === "review") this.review.forget();
+      return;
+    }
+    this.panel.say(type === "hint" ? t("game.hint_text", {move: answer.move, value: signed(answer.value ?? 0)}) : answer.note ?? "");
+    if (type === "hint") {
+      this.pointed = answer.move;
+      this.draw();
     }
   }
 
   /** A person clicked on a cell. @param {string} move */
   async clicked(move) {
     if (!this.review.tried) return this.act("play", {move});
-    try {
-      const {is_accepted: isAccepted} = await this.engine.ask("try", {node: this.state?.current, move});
-      this.review.answer(move, isAccepted);
-      this.pointed = isAccepted ? move : null;
-      this.draw();
-    } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
-      this.panel.say(error.message);
-    }
+    const answer = await this.ask("try", {node: this.state?.current, move});
+    if (!answer) return;
+    this.review.answer(move, answer.is_accepted);
+    this.pointed = answer.is_accepted ? move : null;
+    this.draw();
   }
 
   /** Shows the position before a mistake, with nothing that gives the answer away. @param {Judged} judged */

@@ -8,13 +8,14 @@ const SCALE = 2; // of a PNG, so that it is sharp on every screen
 export class FilesPanel {
   /**
    * @param {(name: string, text: string) => void} load
-   * @param {(form: string) => Promise<string>} exported
+   * @param {(form: string) => Promise<string|undefined>} exported the text of a file; undefined if refused
+   * @param {() => Promise<string|undefined>} animated a GIF in base64
    * @param {() => SVGElement} picture
    * @param {() => string} name of the game, for the names of files
    * @param {(text: string) => void} say
    * @param {() => void} setUp
    */
-  constructor(load, exported, picture, name, say, setUp) {
+  constructor(load, exported, animated, picture, name, say, setUp) {
     this.picture = picture;
     this.name = name;
     this.setUp = html("button", {onclick: setUp}, t("setup.title"));
@@ -24,7 +25,8 @@ export class FilesPanel {
       chooser.value = "";
     }});
     const save = (/** @type {string} */ form) => html("button", {onclick: async () => {
-      download(`${name()}.${form}`, new Blob([await exported(form)], {type: "text/plain"}));
+      const text = await exported(form);
+      if (text !== undefined) download(`${name()}.${form}`, new Blob([text], {type: "text/plain"}));
     }}, t("file.save", {form: form.toUpperCase()}));
     this.element = html("details", {class: "panel files"}, html("summary", {}, html("h2", {}, t("file.title"))),
       html("div", {class: "buttons"},
@@ -33,6 +35,12 @@ export class FilesPanel {
         save("sgf"), save("psq"), save("txt"),
         html("button", {onclick: () => this.saveSvg()}, t("file.picture", {form: "SVG"})),
         html("button", {onclick: () => this.savePng()}, t("file.picture", {form: "PNG"})),
+        html("button", {onclick: async () => {
+          const gif = await animated();
+          if (gif === undefined) return;
+          const bytes = Uint8Array.from(atob(gif), (letter) => letter.charCodeAt(0));
+          download(`${name()}.gif`, new Blob([bytes], {type: "image/gif"}));
+        }}, t("file.animation", {form: "GIF"})),
         html("button", {onclick: async () => {
           try {
             await navigator.clipboard.writeText(location.href);
