@@ -10,6 +10,7 @@ import pytest
 from PIL import Image, ImageSequence
 from playwright.sync_api import Locator, Page, expect
 
+from tengen.games.position import Position
 from tests.web.browser.conftest import OpenPage
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
@@ -304,6 +305,17 @@ def test_a_position_is_set_up_by_hand(open_page: OpenPage) -> None:
     expect(status(page)).to_contain_text("Black to move")
     cell(page, "e1").click()
     expect(status(page)).to_contain_text("Black wins")
+
+
+def test_legal_moves_are_dots_where_not_every_empty_cell_is_one(open_page: OpenPage) -> None:
+    page = open_page(link("othello8", "f5"))
+    expect(page.locator("tengen-board .possible")).to_have_count(3)
+    cell(page, "f4").click()
+    expect(page.locator("tengen-board .stones .stone")).to_have_count(6)
+    expect(page.locator("tengen-board .possible")).to_have_count(
+        len(Position.from_moves("othello8", "f5 f4").legal_moves)
+    )
+    assert open_page(link("gomoku9", "e5")).locator("tengen-board .possible").count() == 0
 
 
 # For everyone.

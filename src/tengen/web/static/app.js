@@ -83,12 +83,11 @@ class App {
       () => this.state && this.setup.begin(this.state),
     );
     this.setup = new SetupPanel(() => this.draw(), (setup) => this.useSetup(setup));
+    this.loading = html("p", {class: "loading", role: "status", hidden: true}, t("game.loading"));
+    this.main = html("main", {class: "empty"}, html("div", {class: "stage"}, this.bar.element, this.board, this.loading),
+      html("div", {class: "side"}, this.setup.element, this.panel.element, this.moves.element, this.analysis.element, this.review.element, this.files.element));
     document.title = t("title");
-    document.body.replaceChildren(
-      this.header(),
-      html("main", {}, html("div", {class: "stage"}, this.bar.element, this.board),
-        html("div", {class: "side"}, this.setup.element, this.panel.element, this.moves.element, this.analysis.element, this.review.element, this.files.element)),
-    );
+    document.body.replaceChildren(this.header(), this.main);
     this.engine.on("state", ({state}) => this.show(state));
     this.engine.on("snapshot", ({node, snapshot}) => this.think(node, snapshot));
     this.engine.on("judged", (judged) => this.review.add(judged));
@@ -148,7 +147,9 @@ class App {
   async act(type, fields = {}) {
     this.line = [];
     this.pointed = null;
+    if (type === "new") this.loading.hidden = false; // its rules may have to be compiled
     const answer = await this.ask(type, fields);
+    this.loading.hidden = true;
     if (!answer) {
       if (type === "review") this.review.forget();
       return;
@@ -197,6 +198,7 @@ class App {
       this.files.setUp.hidden = !this.game.can_set_up;
     }
     if (before?.current !== state.current) this.analysis.update(null);
+    this.main.classList.remove("empty");
     this.panel.show(state);
     this.moves.show(state);
     this.review.show(state);

@@ -13,6 +13,7 @@
 import {html, svg} from "./elements.js";
 import {CELL, Geometry} from "./geometry.js";
 import {t} from "./language.js";
+import {lookOf} from "./words.js";
 
 /** @typedef {import("./types.js").Game} Game */
 
@@ -51,10 +52,10 @@ export class Board extends HTMLElement {
   set game(game) {
     const geometry = new Geometry(game);
     this.#geometry = geometry;
-    this.#isNoughts = game.look === "squares" && Math.max(game.rows, game.cols) <= 3;
+    this.#isNoughts = lookOf(game) === "paper";
     this.#focus = Math.floor(game.rows / 2) * game.cols + Math.floor(game.cols / 2);
     this.#pending = null;
-    this.dataset.look = this.#isNoughts ? "paper" : game.look;
+    this.dataset.look = lookOf(game);
     const picture = this.#drawBoard(geometry);
     this.#layers = {};
     for (const name of ["heat", "stones", "frame", "marks", "ghosts", "tap"]) {
@@ -108,12 +109,6 @@ export class Board extends HTMLElement {
   /** Gives the keyboard's focus to the board. */
   focusCell() {
     this.#cells[this.#focus]?.focus();
-  }
-
-  /** The picture as it is now, by itself: for files. */
-  get picture() {
-    const picture = /** @type {SVGElement} */ (this.querySelector("svg")).cloneNode(true);
-    return /** @type {SVGElement} */ (picture);
   }
 
   /** @param {number} cell */
@@ -226,6 +221,7 @@ export class Board extends HTMLElement {
         stones.push(svg("path", {class: "forbidden", d: `M${x - 5} ${y - 5}l10 10m0 -10l-10 10`}));
       }
     });
+    stones.push(...this.#legalDots(geometry, position));
     if (position.last !== null) {
       const [x, y] = geometry.center(position.last);
       stones.push(svg("circle", {class: "last", cx: x, cy: y, r: 5}));
@@ -243,6 +239,16 @@ export class Board extends HTMLElement {
       const [x, y] = geometry.center(cell);
       return [this.#stone(cell, player, "ghost"), svg("text", {x, y: y + 5, class: `number of-${player}`}, `${i + 1}`)];
     }));
+  }
+
+  /** Dots where a move is possible, in games where it is not possible on every empty cell. @param {Geometry} geometry @param {BoardPosition} position */
+  #legalDots(geometry, position) {
+    const isFree = position.cells.map((value) => value === 0);
+    if (geometry.kind === "columns" || isFree.filter(Boolean).length <= position.legal.size) return [];
+    return isFree.flatMap((free, cell) => {
+      const [cx, cy] = geometry.center(cell);
+      return free && position.legal.has(this.#move(cell)) ? [svg("circle", {class: "possible", cx, cy, r: 4.5})] : [];
+    });
   }
 
   /** A stone, or a cross or circle on paper. @param {number} cell @param {number} player @param {string} how */

@@ -2,7 +2,7 @@
 
 import {html} from "./elements.js";
 import {t} from "./language.js";
-import {colors, signed} from "./words.js";
+import {colors, lookOf, signed} from "./words.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -17,7 +17,7 @@ export class EvaluationBar {
   show(value, state) {
     this.element.hidden = value === null;
     if (value === null) return;
-    this.element.dataset.look = state.look;
+    this.element.dataset.look = lookOf(state);
     this.element.style.setProperty("--first", `${(50 + 50 * value).toFixed(1)}%`);
     this.text.textContent = signed(Math.abs(value) < 0.005 ? 0 : Math.abs(value));
     const better = colors(state)[value >= 0 ? 0 : 1];

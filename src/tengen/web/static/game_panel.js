@@ -2,7 +2,7 @@
 
 import {html} from "./elements.js";
 import {t} from "./language.js";
-import {colors, seatName, statusOf} from "./words.js";
+import {colors, lookOf, seatName, statusOf} from "./words.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -45,7 +45,7 @@ export class GamePanel {
     this.state = state;
     this.seenAt = performance.now();
     const names = colors(state);
-    this.element.dataset.look = state.look;
+    this.element.dataset.look = lookOf(state);
     this.players.forEach(({row, name}, i) => {
       const side = /** @type {1|2} */ (i + 1);
       name.textContent = `${names[i]} · ${seatName(state, side)}`;

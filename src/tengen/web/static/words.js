@@ -6,11 +6,17 @@ import {number, t} from "./language.js";
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").MoveInfo} MoveInfo */
 
+/** What a board looks like; "paper" is for noughts and crosses. @param {{look: string, rows: number, cols: number}} game */
+export function lookOf({look, rows, cols}) {
+  return look === "squares" && Math.max(rows, cols) <= 3 ? "paper" : look;
+}
+
 /** The colours of the first and the second player. @param {{look: string, rows: number, cols: number}} game */
-export function colors({look, rows, cols}) {
+export function colors(game) {
+  const look = lookOf(game);
   if (look === "columns") return [t("color.red"), t("color.yellow")];
   if (look === "hexagons") return [t("color.red"), t("color.blue")];
-  if (look === "squares" && Math.max(rows, cols) <= 3) return [t("color.cross"), t("color.circle")];
+  if (look === "paper") return [t("color.cross"), t("color.circle")];
   return [t("color.black"), t("color.white")];
 }
 
