@@ -52,22 +52,20 @@ new MutationObserver(() => requestAnimationFrame(() => {
 @contextmanager
 def server(code: str = SERVE, *arguments: str) -> Iterator[str]:
     """The address of a server in a process of its own."""
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True
-    ) as process:
+    command = [sys.executable, "-c", code, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
-        for line in process.stdout:
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                yield found[0]
-                break
-        process.terminate()
+        try:
+            yield next(found[0] for line in process.stdout if (found := re.search(r"http://[\d.:]+", line)))
+        finally:
+            process.terminate()
 
 
 def opened(browser: Browser, address: str) -> Page:
     """A new visitor's page, when its board takes a move."""
     page = browser.new_context(locale="en", viewport={"width": 1200, "height": 900}).new_page()
     page.goto(address + BOARD)
-    page.wait_for_function("document.querySelector('.status')?.textContent.includes('to move')")
+    page.wait_for_selector(".status:has-text('to move')")
     return page
 
 
@@ -104,7 +102,7 @@ def snapshot_delays(browser: Browser) -> list[float]:
             page = opened(browser, address)
             page.evaluate(WATCH)
             page.locator("#analyse").check()
-            page.wait_for_function("window.painted.length > 0")
+            page.wait_for_selector(".analysis .hint:has-text('simulations')")
             page.wait_for_timeout(1000 * ANALYSIS_SECONDS)
             painted = page.evaluate("window.painted")
         made = dict(json.loads(line) for line in file.read_text().splitlines())
