@@ -53,7 +53,11 @@ GOMOKU9 = (
     Settings(32),
     Settings(400),
 )
-GOMOKU15 = GOMOKU9
+GOMOKU15 = (
+    *GOMOKU9[:4],
+    Settings(1, seen=5, temperature=6, fours=False),  # 7 as on 9×9 is hardly stronger than level 4 here
+    *GOMOKU9[5:],
+)
 OTHELLO = CONNECT4
 WITHOUT_NETWORK = tuple(
     Settings(simulations) for simulations in (2, 5, 10, 20, 50, 100, 250, 700, 2000, 6000)

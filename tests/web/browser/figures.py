@@ -53,7 +53,7 @@ new MutationObserver(() => requestAnimationFrame(() => {
 def server(code: str = SERVE, *arguments: str) -> Iterator[str]:
     """The address of a server in a process of its own."""
     command = [sys.executable, "-c", code, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout
         try:
             yield next(found[0] for line in process.stdout if (found := re.search(r"http://[\d.:]+", line)))

@@ -1,6 +1,5 @@
 """The page in a real browser: whole games, by mouse, by keyboard, by touch; analysis, review, links, languages."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -321,19 +320,47 @@ def test_legal_moves_are_dots_where_not_every_empty_cell_is_one(open_page: OpenP
 # For everyone.
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["dialog", "game", "analysis", "phone"])
-def test_axe_finds_nothing(open_page: OpenPage, view: str, scheme: str) -> None:
+def show_view(open_page: OpenPage, view: str, scheme: str) -> Page:
+    """A page that shows one of the views, completely."""
     settings = PHONE if view == "phone" else {}
-    fragment = "" if view == "dialog" else link("gomoku9", "e5 d4 f6")
-    page = open_page(fragment, color_scheme=scheme, **settings)
-    expect(
-        page.locator("dialog" if view == "dialog" else "tengen-board .stones .stone").first
-    ).to_be_visible()
+    if view == "dialog":
+        page = open_page("", color_scheme=scheme)
+        expect(page.locator("dialog")).to_be_visible()
+        return page
+    page = open_page(link("gomoku9", BLUNDER), color_scheme=scheme, **settings)
+    expect(page.locator("tengen-board .stones .stone").first).to_be_visible()
     if view == "analysis":
         analyse(page)
         expect(page.locator("table.best tbody tr").first).to_be_visible()
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    if view == "review":
+        page.get_by_role("button", name="Review this game").click()
+        expect(page.locator(".moments li").first).to_be_visible(timeout=120_000)
+    if view in ("files", "setup"):
+        page.get_by_text("Files").click()
+        expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+    if view == "setup":
+        page.get_by_role("button", name="Set up a position").click()
+        expect(page.get_by_role("button", name="Use this position")).to_be_visible()
+    if view == "contrast":
+        page.get_by_label("Colours").select_option("contrast")
+    return page
+
+
+def violations(page: Page) -> list[Any]:
+    """What axe finds wrong for people who cannot see well, cannot use a mouse, or hear the page."""
     found = page.evaluate("axe.run()")
-    problems = [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found["violations"]]
-    assert problems == [], json.dumps(problems, indent=1)
+    return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found["violations"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "view", ["dialog", "game", "analysis", "review", "files", "setup", "contrast", "phone"]
+)
+def test_axe_finds_nothing(open_page: OpenPage, view: str, scheme: str) -> None:
+    page = show_view(open_page, view, scheme)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert violations(page) == []
+    if view == "review":
+        page.get_by_role("button", name="Find a better move").first.click()
+        expect(page.locator(".retry")).to_contain_text("instead of")
+        assert violations(page) == []
