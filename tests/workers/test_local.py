@@ -15,7 +15,7 @@ import pytest
 
 from tengen import games, notices
 from tengen.errors import MachineError, UserError
-from tengen.workers import local
+from tengen.workers import doing, local
 from tengen.workers.local import LocalWorkers
 from tengen.workers.tasks import RunTasks, StoppedError, TaskFailedError, WorkerDiedError
 
@@ -53,7 +53,7 @@ class Tool:
         elif verb == "kill":
             os.kill(os.getpid(), int(rest))
         elif verb == "threads":
-            return " ".join(sorted(os.environ[name] for name in local.ONE_THREAD))
+            return " ".join(sorted(os.environ[name] for name in doing.ONE_THREAD))
         elif verb == "game":
             return games.find(rest).name
         elif verb == "start":

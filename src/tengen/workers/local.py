@@ -22,9 +22,8 @@ import pickle
 import signal
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing import connection, get_context, parent_process, resource_tracker
@@ -34,26 +33,13 @@ from typing import Any, Self
 
 from tengen import games, notices
 from tengen.errors import MachineError, UserError, machine_failure
+from tengen.workers.doing import MOST_OPEN, ONE_THREAD, Failure, OpenWorks, answer
 from tengen.workers.tasks import Result, StoppedError, Task, TaskFailedError, Work, WorkerDiedError
 
-# Libraries read these when they are imported. A process is given one core: more threads would only fight.
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-)
 PATIENCE = 5.0  # seconds a process has to leave when asked; then it is killed
-MOST_OPEN = 2  # works per process: one that comes again and again (gradients), and another
 NICENESS = 5  # of processes beside others: they get a quarter of a core that both want, and all that is idle
 
 _starting = threading.Lock()  # a process starts with changes to ours: two threads must not make them at once
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """An exception on its way through a pipe: as text, for not every exception can be sent."""
-
-    kind: type[UserError | MachineError | TaskFailedError]
-    text: str
-    trace: str
 
 
 @dataclass(frozen=True)
@@ -63,40 +49,13 @@ class _Notice:
     text: str
 
 
-class _Open:
-    """The works that this process has open: the last few, the most recent one last."""
-
-    def __init__(self) -> None:
-        self._works: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}
-
-    def get(self, key: bytes, load: Callable[[], Work[Any, Any]]) -> Callable[[Any], Any]:
-        """What does the tasks of a work; the work is opened if it is not open yet."""
-        if key in self._works:
-            self._works[key] = self._works.pop(key)
-        else:
-            with ExitStack() as stack:
-                do = stack.enter_context(load().open())
-                self._works[key] = stack.pop_all(), do
-            while len(self._works) > MOST_OPEN:
-                self.close(next(iter(self._works)))
-        return self._works[key][1]
-
-    def close(self, key: bytes) -> None:
-        if key in self._works:
-            self._works.pop(key)[0].close()
-
-    def close_all(self) -> None:
-        for key in list(self._works):
-            self.close(key)
-
-
 @dataclass(eq=False)
 class _Worker:
     process: BaseProcess
     pipe: "Connection[Any, Any]"
     index: int = -1  # of its task
     task: Any = None
-    open: list[bytes] = field(default_factory=list)  # keys of its open works, as in _Open
+    open: list[bytes] = field(default_factory=list)  # keys of its open works, as in OpenWorks
     num_games: int = 0  # how many of the games from files it knows
 
 
@@ -110,7 +69,7 @@ class LocalWorkers:
         self._stopped, self._stopping = connection.Pipe(duplex=False)  # can be read once it was stopped
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []
-        self._here = _Open()
+        self._here = OpenWorks()
 
     def __enter__(self) -> Self:
         return self
@@ -144,11 +103,11 @@ class LocalWorkers:
                     if ready is self._stopped:
                         raise StoppedError
                     worker = next(worker for worker in busy if worker.pipe is ready)
-                    answer = _receive(worker)
-                    if isinstance(answer, _Notice):
-                        notices.say_once(answer.text)
+                    received = _receive(worker)
+                    if isinstance(received, _Notice):
+                        notices.say_once(received.text)
                         continue
-                    yield worker.index, answer
+                    yield worker.index, received
                     following = next(numbered, None)
                     if following is None:
                         busy.remove(worker)
@@ -211,14 +170,12 @@ def _send(worker: _Worker, key: bytes, packed: bytes, index: int, task: object) 
 
 def _receive(worker: _Worker) -> Any:
     try:
-        answer = worker.pipe.recv()
+        received = worker.pipe.recv()
     except (EOFError, OSError):
         raise _death(worker) from None
-    if not isinstance(answer, _Failure):
-        return answer
-    if answer.kind is not TaskFailedError:
-        raise answer.kind(answer.text)
-    raise TaskFailedError(f"{worker.task}: {answer.text}\n\nin the worker:\n{answer.trace}")
+    if isinstance(received, Failure):
+        received.raise_for(worker.task)
+    return received
 
 
 def _death(worker: _Worker) -> WorkerDiedError:
@@ -342,46 +299,20 @@ def _serve(pipe: "Connection[Any, Any]", beside: bool) -> None:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     one_at_a_time = threading.Lock()  # a notice may come from another thread
 
-    def send(answer: object) -> None:
+    def send(message: object) -> None:
         with one_at_a_time:
-            pipe.send(answer)
+            pipe.send(message)
 
     notices.send_through(lambda text: send(_Notice(text)))
-    works = _Open()
+    works = OpenWorks()
     try:
         with reraise_swallowed_signals():
             while True:
-                send(_done(works, *pipe.recv()))
+                send(answer(works, *pipe.recv()))
     except (EOFError, BrokenPipeError):
         pass  # the parent has gone
     finally:
         works.close_all()
-
-
-def _done(
-    works: _Open, key: bytes, packed: bytes | None, new_games: list[games.GameSource], task: Any
-) -> Any:
-    try:
-        for source in new_games:
-            games.load_source(source)
-        return works.get(key, lambda: _unpack(packed))(task)
-    except Exception as error:  # noqa: BLE001  (all of them are reported)
-        return _failure(error)
-
-
-def _unpack(packed: bytes | None) -> Work[Any, Any]:
-    assert packed is not None, "the parent knows which works are open"
-    work: Work[Any, Any] = pickle.loads(packed)  # noqa: S301  (from our parent)
-    return work
-
-
-def _failure(error: Exception) -> _Failure:
-    trace = "".join(traceback.format_exception(error))
-    if isinstance(error, UserError):
-        return _Failure(UserError, str(error), trace)
-    if lack := machine_failure(error):
-        return _Failure(MachineError, lack, trace)
-    return _Failure(TaskFailedError, f"{type(error).__name__}: {error}", trace)
 
 
 def _leave_with_parent() -> None:
