@@ -181,9 +181,10 @@ def serve(
 
     from tengen import games
     from tengen.bench.serve import crowd
+    from tengen.cli.serve import NEEDED
     from tengen.errors import MissingExtraError
 
-    if any(find_spec(package) is None for package in ("fastapi", "uvicorn", "websockets")):
+    if any(find_spec(package) is None for package in NEEDED):
         raise MissingExtraError("tengen bench serve", "web")
     found = crowd(games.find(game).name, level, people, idle, seconds)
     if as_json:

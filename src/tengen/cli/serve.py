@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tengen.web.guard import Address
 
 PORT = 8361  # the points of a Go board
-NEEDED = ("fastapi", "uvicorn", "websockets")
+NEEDED = ("fastapi", "uvicorn", "websockets", "PIL")
 
 
 def serve(
