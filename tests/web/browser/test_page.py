@@ -233,6 +233,13 @@ def test_a_link_shows_the_same_position_elsewhere(open_page: OpenPage) -> None:
     assert stones(page) == 3, "two pages are two games"
 
 
+def test_a_link_to_no_game_says_so(open_page: OpenPage) -> None:
+    page = open_page(link("gomoku99"))
+    expect(page.locator(".notice")).to_contain_text("gomoku99")
+    expect(page.locator(".notice")).to_be_visible()
+    expect(status(page)).to_be_hidden()
+
+
 def test_a_page_that_is_reloaded_goes_on(open_page: OpenPage) -> None:
     page = open_page(link("gomoku9", "e5", second="level1"))
     expect(page.locator("tengen-board .stones .stone")).to_have_count(2)

@@ -116,7 +116,8 @@ class App {
     const shared = fromHash(location.hash);
     const isOurs = sessionStorage.getItem(SEEN) === location.hash;
     const session = isOurs || !shared ? sessionStorage.getItem(SESSION) : null;
-    const found = await this.engine.ask("hello", {session, sgf: null});
+    const found = await this.ask("hello", {session, sgf: null});
+    if (!found) return;
     sessionStorage.setItem(SESSION, found.session);
     this.panel.say("");
     if (found.state) this.show(found.state);
