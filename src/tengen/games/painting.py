@@ -185,7 +185,7 @@ def _color(text: str) -> Color:
 # From shapes to pixels.
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _patch(shape: Shape) -> tuple[Image.Image, tuple[int, int]]:
     """A shape on a transparent ground, and where the patch lies relative to the shape's own pixel."""
     reach = math.ceil(shape.width + (shape.radius if shape.kind == "circle" else 0) + 2 * shape.size) + 1

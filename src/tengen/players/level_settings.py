@@ -54,9 +54,16 @@ GOMOKU9 = (
     Settings(400),
 )
 GOMOKU15 = (
-    *GOMOKU9[:4],
-    Settings(1, seen=5, temperature=6, fours=False),  # 7 as on 9×9 is hardly stronger than level 4 here
-    *GOMOKU9[5:],
+    Settings(1, seen=2, temperature=10, fours=False),
+    Settings(1, seen=3, temperature=8, fours=False),
+    Settings(1, seen=3, temperature=9, fours=False),  # sees as little as level 2, but no win is overlooked
+    Settings(1, seen=4, temperature=6, fours=False),
+    Settings(1, seen=5, temperature=4.5, fours=False),
+    Settings(1, seen=6, temperature=4, fours=False),
+    Settings(4, seen=10, temperature=2.5, fours=False),
+    Settings(8),
+    Settings(48),
+    Settings(400),
 )
 OTHELLO = CONNECT4
 WITHOUT_NETWORK = tuple(
