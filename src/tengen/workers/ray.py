@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import ray
 from ray.exceptions import RayError, TaskCancelledError
@@ -187,7 +187,6 @@ def _do(
     loaded: list[games.GameSource] = ray.get(sources[0])
     new = [source for source in loaded if source not in _known]
     _known.extend(new)
-    work: bytes = ray.get(packed[0])
-    found = answer(_works, key, work, new, task)
+    found = answer(_works, key, cast(bytes, ray.get(packed[0])), new, task)
     said, _said[:] = list(_said), []
     return found, said
