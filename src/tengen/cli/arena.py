@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tengen.arena.openings import Openings
     from tengen.arena.played import PlayedGame
     from tengen.games.game import Game
-    from tengen.workers.local import LocalWorkers
 
 MAX_SECONDS = 1_000_000
 
@@ -85,13 +84,6 @@ def openings(
     from tengen.arena.openings import Openings
 
     return Openings(game, seed, plies, file, undecided, rule or "")
-
-
-def local_workers(workers: int | None) -> "LocalWorkers":
-    """Worker processes on this machine: this many, or one per core; they end with the with statement."""
-    from tengen.workers.local import LocalWorkers, available_cores
-
-    return LocalWorkers(workers or available_cores())
 
 
 def watch(

@@ -35,13 +35,13 @@ def export(
     from tengen import files
     from tengen import games as rules
     from tengen.arena.referee import check_players
-    from tengen.cli.arena import local_workers
     from tengen.evaluators.zoo import find_network
     from tengen.training import checkpoint
     from tengen.training.config import MeasureConfig
     from tengen.training.folders import run_folder
     from tengen.training.measure import measure
     from tengen.training.run import Run
+    from tengen.workers.local import LocalWorkers, available_cores
 
     run = Run.open(run_folder(name))
     if folder.exists():
@@ -54,7 +54,7 @@ def export(
     check_players(game, against.split())
     config = MeasureConfig(positions=positions, simulations=simulations, opponents=against, games=games)
     print(f"measuring generation {card.generation} of {name}", file=sys.stderr)
-    with local_workers(None) as run_tasks:
+    with LocalWorkers(available_cores()) as run_tasks:
         strength = measure(config, game, network, run_tasks)
     kept = network.average(source) if weights else None
     checkpoint.write(folder, replace(network, card=replace(card, strength=strength), weights=kept))

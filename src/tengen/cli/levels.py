@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Workers
+from tengen.cli.cluster import ClusterAddress, ClusterName, Place
 
 
 def levels(
@@ -24,6 +25,8 @@ def levels(
     opening_plies: OpeningPlies = None,
     opening_file: OpeningFile = None,
     workers: Workers = None,
+    cluster: ClusterName = None,
+    address: ClusterAddress = None,
     out: Out = None,
     save: Annotated[
         Path | None,
@@ -35,7 +38,7 @@ def levels(
     from tengen import files, games
     from tengen.arena.levels import known_levels, level_table, level_tournament
     from tengen.arena.tournament import tournament_games
-    from tengen.cli.arena import local_workers, openings, watch
+    from tengen.cli.arena import openings, watch
     from tengen.errors import UserError
     from tengen.players.level_strength import file_text, levels_of
 
@@ -51,7 +54,7 @@ def levels(
     files.check_can_write(save)
     event = level_tournament(rules, seed, openings(rules, seed, opening_plies, opening_file, 0, None))
     rounds = num_games // 2
-    with local_workers(workers) as run_tasks:
+    with Place(workers, cluster, address).run_tasks() as run_tasks:
         played, code = watch(tournament_games(event, rounds, run_tasks, out), rounds * event.games_per_round)
     table = level_table(event, played)
     if save is not None and code == 0:

@@ -17,6 +17,7 @@ from tengen.cli.arena import (
     Undecided,
     Workers,
 )
+from tengen.cli.cluster import ClusterAddress, ClusterName, Place
 
 
 def match(
@@ -31,6 +32,8 @@ def match(
     opening_rule: OpeningRule = None,
     time: Time = None,
     workers: Workers = None,
+    cluster: ClusterName = None,
+    address: ClusterAddress = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -38,7 +41,7 @@ def match(
     from tengen import games
     from tengen.arena.match import Match, Tally, match_games, match_result, tally
     from tengen.arena.played import PlayedGame
-    from tengen.cli.arena import clock, local_workers, openings, watch
+    from tengen.cli.arena import clock, openings, watch
 
     rules = games.find(game)
     starts = openings(rules, seed, opening_plies, opening_file, undecided, opening_rule)
@@ -48,7 +51,7 @@ def match(
         now: Tally = tally(iter(played))
         return f"+{now.wins} ={now.draws} -{now.losses}"
 
-    with local_workers(workers) as run_tasks:
+    with Place(workers, cluster, address).run_tasks() as run_tasks:
         played, code = watch(match_games(pairing, num_games, run_tasks, out), num_games, status)
     result = match_result(pairing, played)
     print(json.dumps(result.to_json()) if as_json else result.to_text())

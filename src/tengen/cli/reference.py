@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.cli.arena import Workers
+from tengen.cli.cluster import ClusterAddress, ClusterName, Place
 from tengen.cli.command import Command, help_without_a_command
 from tengen.terminal import has_color
 
@@ -33,18 +34,19 @@ def run(
     mistakes: Annotated[int, typer.Option(min=0, help="Number of mistakes to show.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the player.")] = 0,
     workers: Workers = None,
+    cluster: ClusterName = None,
+    address: ClusterAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Measure how often a player finds the perfect move, and how often a good one."""
     from tengen import games
     from tengen.arena import reference as scored
     from tengen.arena.referee import check_players
-    from tengen.cli.arena import local_workers
     from tengen.cli.progress import progress
 
     positions = scored.read(file or scored.OWN_SET)
     check_players(games.find(scored.GAME), [player])
-    with local_workers(workers) as run_tasks:
+    with Place(workers, cluster, address).run_tasks() as run_tasks:
         asked = scored.ask(player, positions, run_tasks, seed)
         answers = list(progress(asked, len(positions), "positions"))
     score = scored.score(answers)
@@ -66,6 +68,8 @@ def curve(
     ] = "5,10,20,30,45,60",
     svg: Annotated[Path | None, typer.Option(help="Draw the curve.")] = None,
     workers: Workers = None,
+    cluster: ClusterName = None,
+    address: ClusterAddress = None,
     beside: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,7 +81,6 @@ def curve(
     """Measure how strong the networks of a run were after some minutes of training."""
     from tengen import files
     from tengen.arena import reference as scored
-    from tengen.cli.arena import local_workers
     from tengen.cli.progress import progress
     from tengen.errors import UserError
     from tengen.training.folders import run_folder
@@ -93,7 +96,7 @@ def curve(
     chosen = _generations(trained.metrics(), _numbers(minutes))
     positions = scored.read(file or scored.OWN_SET)
     found: list[tuple[float, int, Score]] = []
-    with local_workers(workers) as run_tasks:
+    with Place(workers, cluster, address).run_tasks() as run_tasks:
         for elapsed, generation in chosen:
             player = trained.load_checkpoint(generation).player(f"generation {generation}", simulations)
             asked = scored.ask(player, positions, run_tasks)

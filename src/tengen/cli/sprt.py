@@ -17,6 +17,7 @@ from tengen.cli.arena import (
     Undecided,
     Workers,
 )
+from tengen.cli.cluster import ClusterAddress, ClusterName, Place
 
 
 def sprt(
@@ -37,6 +38,8 @@ def sprt(
     opening_rule: OpeningRule = None,
     time: Time = None,
     workers: Workers = None,
+    cluster: ClusterName = None,
+    address: ClusterAddress = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -46,7 +49,7 @@ def sprt(
     from tengen.arena.played import PlayedGame
     from tengen.arena.score import pair_counts
     from tengen.arena.sprt import Sprt, sprt_games, sprt_result
-    from tengen.cli.arena import clock, local_workers, openings, watch
+    from tengen.cli.arena import clock, openings, watch
 
     test = Sprt(elo0, elo1, alpha, beta)
     rules = games.find(game)
@@ -57,7 +60,7 @@ def sprt(
         low, high = test.bounds
         return f"LLR {test.llr(pair_counts(counted)):+.2f} ({low:.2f}, {high:.2f})"
 
-    with local_workers(workers) as run_tasks:
+    with Place(workers, cluster, address).run_tasks() as run_tasks:
         counted, code = watch(sprt_games(pairing, test, max_games, run_tasks, out), max_games, status)
     result = sprt_result(pairing, test, counted)
     print(json.dumps(result.to_json()) if as_json else result.to_text())

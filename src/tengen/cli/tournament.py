@@ -18,6 +18,7 @@ from tengen.cli.arena import (
     Undecided,
     Workers,
 )
+from tengen.cli.cluster import ClusterAddress, ClusterName, Place
 
 
 def tournament(
@@ -36,6 +37,8 @@ def tournament(
     opening_rule: OpeningRule = None,
     time: Time = None,
     workers: Workers = None,
+    cluster: ClusterName = None,
+    address: ClusterAddress = None,
     out: Out = None,
     as_json: AsJson = False,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the leaderboard as CSV.")] = None,
@@ -45,14 +48,14 @@ def tournament(
     from tengen import files, games
     from tengen.arena.chart import bar_chart
     from tengen.arena.tournament import Tournament, tournament_games, tournament_result
-    from tengen.cli.arena import clock, local_workers, openings, watch
+    from tengen.cli.arena import clock, openings, watch
 
     files.check_can_write(csv, svg)
     rules = games.find(game)
     starts = openings(rules, seed, opening_plies, opening_file, undecided, opening_rule)
     event = Tournament(rules, tuple(players), seed, starts, anchor, clock(time))
     total = rounds * event.games_per_round
-    with local_workers(workers) as run_tasks:
+    with Place(workers, cluster, address).run_tasks() as run_tasks:
         played, code = watch(tournament_games(event, rounds, run_tasks, out), total)
     result = tournament_result(event, played)
     if csv is not None:

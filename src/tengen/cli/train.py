@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tengen.cli.cluster import ClusterAddress, ClusterName, Place
 from tengen.command_line import command
 from tengen.errors import MissingExtraError, UserError
 
@@ -61,6 +62,8 @@ def train(
             min=1, help="Number of processes; default: one per core. With an overlap, as many again play."
         ),
     ] = None,
+    cluster: ClusterName = None,
+    address: ClusterAddress = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="The same seed gives the same run; default: 0.")
     ] = None,
@@ -74,6 +77,7 @@ def train(
 
     from tengen.training.start import create_run, limits, reopen_run
 
+    place = Place(workers, cluster, address)
     settings = [*(settings or []), *([] if overlap is None else [f"selfplay.overlap={overlap}"])]
     if resume is not None:
         if game or name or preset or curriculum or seed is not None:
@@ -89,15 +93,13 @@ def train(
         for limit in limits(minutes, generations):
             config = configs.with_setting(config, limit)
         if curriculum:
-            _run_stages(config, name, settings, workers, plain)
+            _run_stages(config, name, settings, place, plain)
             return
         run = create_run(name, config)
-    run_to_end(run, workers, plain)
+    run_to_end(run, place, plain)
 
 
-def _run_stages(
-    config: "Config", name: str | None, settings: list[str], workers: int | None, plain: bool
-) -> None:
+def _run_stages(config: "Config", name: str | None, settings: list[str], place: Place, plain: bool) -> None:
     """Trains the runs of a curriculum, one after another; continues where it was stopped."""
     from tengen.training.curriculum import stages
     from tengen.training.run import Run
@@ -105,7 +107,7 @@ def _run_stages(
 
     for stage in stages(config, name, settings):
         run = Run.open(stage.folder) if stage.is_started else create_run(stage.folder.name, stage.config)
-        run_to_end(run, workers, plain)
+        run_to_end(run, place, plain)
 
 
 def can_train() -> bool:
@@ -115,12 +117,12 @@ def can_train() -> bool:
     return all(find_spec(package) is not None for package in ("torch", "onnx", "tensorboard"))
 
 
-def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> None:
+def run_to_end(run: "Run", place: Place | None = None, plain: bool = False) -> None:
     """Trains a run to its end, with progress in the terminal."""
     from tengen.training.coach import train as coach
     from tengen.training.lock import locked
     from tengen.training.watch import Watchers
-    from tengen.workers.local import LocalWorkers, available_cores, reraise_swallowed_signals
+    from tengen.workers.local import reraise_swallowed_signals
     from tengen.workers.tasks import WorkerDiedError
 
     config = run.config
@@ -137,9 +139,9 @@ def run_to_end(run: "Run", workers: int | None = None, plain: bool = False) -> N
         )
     try:
         with locked(run.folder), reraise_swallowed_signals(), ExitStack() as stack:
-            run_tasks = stack.enter_context(LocalWorkers(workers or available_cores()))
-            run_beside = stack.enter_context(LocalWorkers(workers or available_cores(), beside=True))
-            for _ in coach(run, run_tasks, Watchers(*_watchers(run, is_live, stack)), run_beside):
+            run_tasks, beside, gradients = stack.enter_context((place or Place()).for_training())
+            watcher = Watchers(*_watchers(run, is_live, stack))
+            for _ in coach(run, run_tasks, watcher, beside, gradients):
                 pass
     except KeyboardInterrupt:
         print(

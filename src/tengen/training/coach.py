@@ -36,13 +36,19 @@ from tengen.workers.tasks import RunBeside, RunTasks
 
 
 def train(
-    run: Run, run_tasks: RunTasks, watcher: Watcher, run_beside: RunBeside | None = None
+    run: Run,
+    run_tasks: RunTasks,
+    watcher: Watcher,
+    run_beside: RunBeside | None = None,
+    run_gradients: RunTasks | None = None,
 ) -> Iterator[Generation]:
-    """Each generation, once it is complete and on disk; starts or continues a run, to its end."""
+    """Each generation, once it is complete and on disk; starts or continues a run, to its end.
+
+    run_gradients: if the learner works elsewhere than the games are played, as with a cluster."""
     game = games.find(run.config.game)
     learner, replay, standing = start_or_resume(run, game, run_tasks, watcher)
     config, number, elapsed = run.config, run.generation + 1, run.elapsed
-    compute_gradients = partial(run_tasks, gradient_work(config))
+    compute_gradients = partial(run_gradients or run_tasks, gradient_work(config))
     is_last, seconds = run.is_finished, 0.0  # of the last generation
     with Ahead(run, config, run_tasks, run_beside, watcher) as ahead:
         while not is_last:

@@ -1,0 +1,177 @@
+"""Tasks on a real Ray cluster of several nodes on this machine."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+os.environ["RAY_AUTH_MODE"] = "disabled"  # before Ray is imported
+ray = pytest.importorskip("ray")
+
+from ray.cluster_utils import Cluster  # noqa: E402
+
+from tengen.errors import UserError  # noqa: E402
+from tengen.workers import ray as ray_workers  # noqa: E402
+from tengen.workers.local import LocalWorkers  # noqa: E402
+from tengen.workers.ray import IN_FLIGHT, RayCluster, RayWorkers  # noqa: E402
+from tengen.workers.tasks import TaskFailedError, WorkerDiedError  # noqa: E402
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Squares numbers; notes in a folder that it began."""
+
+    folder: str
+    seconds: float = 0.0
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[int], int]]:
+        def square(number: int) -> int:
+            (Path(self.folder) / f"{number}-{time.monotonic_ns()}-{os.getpid()}").touch()
+            if number < 0:
+                raise ZeroDivisionError(f"not {number}")
+            time.sleep(self.seconds)
+            return number * number
+
+        yield square
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Cluster]:
+    cluster = Cluster()
+    cluster.add_node(num_cpus=1, node_ip_address="127.0.0.2", include_dashboard=False)
+    cluster.add_node(num_cpus=1, node_ip_address="127.0.0.3")
+    yield cluster
+    cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster(nodes: Cluster) -> Iterator[RayCluster]:
+    with RayCluster(nodes.address) as connected:
+        yield connected
+
+
+@pytest.fixture
+def workers(cluster: RayCluster) -> RayWorkers:
+    return cluster.workers()
+
+
+def test_the_results_are_those_of_local_workers(workers: RayWorkers, tmp_path: Path) -> None:
+    work = Squares(str(tmp_path))
+    with LocalWorkers(1) as local:
+        assert dict(workers(work, range(20))) == dict(local(work, range(20)))
+
+
+def test_a_failing_task_says_where(workers: RayWorkers, tmp_path: Path) -> None:
+    with pytest.raises(TaskFailedError, match=r"-1: ZeroDivisionError: not -1(.|\n)*in the worker"):
+        list(workers(Squares(str(tmp_path)), [-1]))
+    assert dict(workers(Squares(str(tmp_path)), [3])) == {0: 9}
+
+
+def test_few_tasks_are_on_their_way_however_slowly_results_are_taken(
+    cluster: RayCluster, workers: RayWorkers, tmp_path: Path
+) -> None:
+    most = IN_FLIGHT * cluster.num_cores
+    taken = 0
+    with closing(workers(Squares(str(tmp_path)), range(1000))) as results:
+        for _ in results:
+            taken += 1
+            time.sleep(0.1)  # a slow learner
+            assert len(list(tmp_path.iterdir())) <= taken + most
+            if taken == 15:
+                break
+
+
+def test_leaving_early_cancels_what_is_on_its_way(workers: RayWorkers, tmp_path: Path) -> None:
+    with closing(workers(Squares(str(tmp_path), 0.2), range(1000))) as results:
+        next(results)
+    begun = len(list(tmp_path.iterdir()))
+    assert dict(workers(Squares(str(tmp_path), 0.0), [5])) == {0: 25}
+    assert len(list(tmp_path.iterdir())) <= begun + 1 + 2, "at most those that had begun"
+
+
+def test_a_killed_worker_costs_nothing_but_time(workers: RayWorkers, tmp_path: Path) -> None:
+    found, killed = dict[int, int](), set[int]()
+    for index, square in workers(Squares(str(tmp_path), 0.1), range(30)):
+        assert index not in found, "no result counts twice"
+        found[index] = square
+        newest = max(tmp_path.iterdir(), key=lambda file: int(file.name.split("-")[1]))
+        worker = int(newest.name.split("-")[2])
+        if len(killed) < 3 and worker not in killed and _kill(worker):
+            killed.add(worker)
+    assert found == {i: i * i for i in range(30)} and len(killed) == 3
+    assert 1 <= workers.num_lost <= 3 * IN_FLIGHT
+
+
+def _kill(process: int) -> bool:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """Kills the process that works on it."""
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[int], int]]:
+        yield lambda task: int(_kill(os.getpid()))
+
+
+def test_a_task_that_always_kills_its_worker_is_given_up(
+    workers: RayWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_workers, "MOST_TRIES", 2)
+    with pytest.raises(WorkerDiedError, match="2 workers that worked on 7 were lost"):
+        list(workers(Deadly(), [7]))
+
+
+def test_a_worker_that_hangs_loses_its_task(
+    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_workers, "DEADLINE_MORE", 1.0)
+    work = Hanging(str(tmp_path))
+    assert dict(workers(work, range(6))) == {i: i for i in range(6)}
+    assert workers.num_lost == 1
+
+
+@dataclass(frozen=True)
+class Hanging:
+    """The first process that gets task 3 never answers."""
+
+    folder: str
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[int], int]]:
+        def do(task: int) -> int:
+            mark = Path(self.folder) / "hung"
+            if task == 3 and not mark.exists():
+                mark.touch()
+                time.sleep(1000)
+            return task
+
+        yield do
+
+
+def test_a_lost_node_and_one_that_joins(nodes: Cluster, workers: RayWorkers, tmp_path: Path) -> None:
+    third = nodes.add_node(num_cpus=2, node_ip_address="127.0.0.4")
+    results = workers(Squares(str(tmp_path), 0.05), range(40))
+    found = dict(next(results) for _ in range(10))
+    nodes.remove_node(third, allow_graceful=False)
+    found.update(results)
+    assert found == {i: i * i for i in range(40)}
+
+
+def test_a_cluster_that_is_not_there_is_one_clear_line() -> None:
+    with (
+        pytest.raises(UserError, match=r"cannot connect to a Ray cluster at 127\.0\.0\.1:1"),
+        RayCluster("127.0.0.1:1"),
+    ):
+        pass
