@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,30 @@ def test_loops_over_rules_are_kept_each_for_its_own_rules(package_copy: Path) ->
     assert again[:-1] == first[:-1]
     assert [int(line.split()[1]) for line in first[:-1]] == [504, 42840, 343, 56, 110544]
     assert int(first[-1]) > 20 and again[-1] == "0"
+
+
+COUNTED = """
+from tengen import kernel_files
+
+def save(cache, signature, data, save=kernel_files.KernelCache.save_overload):
+    save(cache, signature, data)
+    print("compiled", cache._name)
+
+kernel_files.KernelCache.save_overload = save
+"""
+
+
+def test_processes_that_start_together_compile_each_kernel_once(package_copy: Path) -> None:
+    """As the workers of a machine do."""
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(run, package_copy, COUNTED + LOOPS) for _ in range(3)]
+        lines = [one.result().splitlines() for one in runs]
+    compiled = [line for found in lines for line in found if line.startswith("compiled")]
+    kernels = list((package_copy / "__pycache__").glob("kernels-*/**/*"))
+    assert len([path for path in kernels if path.suffix == ".nbc"]) == len(compiled) > 20
+    assert not [path for path in kernels if path.suffix == ".turn"]
+    answers = [[line for line in found[:-1] if not line.startswith("compiled")] for found in lines]
+    assert answers[0] == answers[1] == answers[2] and len(answers[0]) == 5
 
 
 def test_the_name_depends_on_kernel_sources_and_on_nothing_else(package_copy: Path) -> None:

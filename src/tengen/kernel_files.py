@@ -1,5 +1,5 @@
 """Numba's cache of compiled kernels, made safe: the kernel of a damaged file is compiled again, a full disk
-costs only a line on stderr, and several processes may compile at the same time.
+costs only a line on stderr, and several processes may compile at the same time, each kernel only once.
 
     FUNCTION-LINE.pyXY.KEY.nbc     sha256 of the rest (32 bytes) │ pickled by Numba
 
@@ -26,6 +26,7 @@ from typing import Any
 from numba.core import bytecode, caching, dispatcher
 
 from tengen import notices
+from tengen.kernel_turns import TURNS
 
 DIGEST_BYTES = 32
 TEXTS: dict[str, bytes] = {}  # sources that games.load_source loaded: a worker may not have the file
@@ -35,12 +36,12 @@ class _Files(caching.IndexDataCacheFile):
     """The compiled versions of a function, each in its own file, with a digest. Damaged means missing."""
 
     def load(self, key: tuple[Any, ...]) -> Any:
-        content = _read(self._path(key))
+        content = _read(self.path(key))
         return None if content is None else pickle.loads(content)  # noqa: S301  (our own file, digest checked)
 
     def save(self, key: tuple[Any, ...], data: Any) -> None:
         content = self._dump(data)
-        with self._open_for_write(self._path(key)) as file:
+        with self._open_for_write(self.path(key)) as file:
             file.write(hashlib.sha256(content).digest() + content)
 
     def flush(self) -> None:
@@ -48,7 +49,7 @@ class _Files(caching.IndexDataCacheFile):
         for file in Path(self._cache_path).glob(self._index_name.removesuffix("nbi") + "*.nbc"):
             file.unlink(missing_ok=True)
 
-    def _path(self, key: tuple[Any, ...]) -> str:
+    def path(self, key: tuple[Any, ...]) -> str:
         name = hashlib.sha256(repr((self._version, self._source_stamp, key)).encode()).hexdigest()[:16]
         return str(self._data_path(self._index_name.removesuffix("nbi") + f"{name}.nbc"))
 
@@ -84,6 +85,16 @@ class KernelCache(caching.FunctionCache):
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
 
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The kernel; None if it must be compiled, by this process alone."""
+        found = super().load_overload(signature, target_context)
+        if found is None:
+            TURNS.begin(self._cache_file.path(self._index_key(signature, target_context.codegen())))
+            found = super().load_overload(signature, target_context)
+            if found is not None:
+                TURNS.end()
+        return found
+
     def save_overload(self, signature: Any, data: Any) -> None:
         """Saves a kernel if possible; if not, the kernel still works, in memory."""
         try:
@@ -95,6 +106,8 @@ class KernelCache(caching.FunctionCache):
                 f"compiled kernels cannot be kept in {folder} ({error.strerror}): they are compiled again "
                 "each time; TENGEN_CACHE_DIR can name another folder"
             )
+        finally:
+            TURNS.end()
 
 
 def _random_numbers() -> Iterator[int]:

@@ -5,12 +5,12 @@ nothing.
 """
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tengen.errors import UserError
+from tengen.system_locks import try_lock
 
 FILE = ".lock"  # contains the id of the process that has the lock, or had it last
 
@@ -40,28 +40,8 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(file)  # releases the lock
 
 
-if sys.platform == "win32":
-    import msvcrt
-
-    _FAR = 1 << 30  # a Windows lock prevents reading, so lock a byte far after the process id
-
-    def _try_lock(file: int, path: Path) -> bool:
-        os.lseek(file, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-            return True
-        except OSError:
-            return False
-        finally:
-            os.lseek(file, 0, os.SEEK_SET)
-else:
-    import fcntl
-
-    def _try_lock(file: int, path: Path) -> bool:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            return False
-        except OSError as error:  # a file system without locks
-            raise UserError(f"cannot lock {path}: {error.strerror}") from error
+def _try_lock(file: int, path: Path) -> bool:
+    try:
+        return try_lock(file)
+    except OSError as error:  # a file system without locks
+        raise UserError(f"cannot lock {path}: {error.strerror}") from error
