@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tengen.arena.match import MatchResult
     from tengen.players.session import GameSession
     from tengen.training.generation import Generation
+    from tengen.workers.place import Place
 
 AnyGame = str | Path | Game
 
@@ -106,10 +107,13 @@ def play_match(
     time: tuple[float, float] | None = None,
     seed: int = 0,
     workers: int | None = None,
+    cluster: str | None = None,
+    address: str | None = None,
 ) -> "MatchResult":
     """How player A does against B: score and Elo with 95 % intervals, each opening with both colours.
 
     time: clocks of (seconds per game, seconds added per move). workers: processes; without, one per core.
+    cluster: "ray" works on a Ray cluster, whose head has this address.
 
     >>> result = play_match("tictactoe", "uct:sims=200", "uniform", num_games=10, workers=1)
     >>> result.score > 0.5
@@ -117,9 +121,9 @@ def play_match(
     """
     from tengen.arena.match import Match
     from tengen.arena.match import play_match as play_it
-    from tengen.workers.local import LocalWorkers, available_cores
+    from tengen.workers.place import Place
 
-    with LocalWorkers(workers or available_cores()) as run_tasks:
+    with Place(workers, cluster, address).run_tasks() as run_tasks:
         return play_it(Match(find_game(game), a, b, seed, time=time), num_games, run_tasks)
 
 
@@ -133,17 +137,23 @@ def train(
     settings: dict[str, object] | None = None,
     seed: int = 0,
     workers: int | None = None,
+    cluster: str | None = None,
+    address: str | None = None,
 ) -> "Training":
     """A run that trains a network from random weights, in the folder runs/NAME. It does nothing until you
     iterate over its generations, or call its run().
 
     settings: those of `tengen config`. workers: processes; without, one per core.
+    cluster: "ray" works on a Ray cluster, whose head has this address.
 
     >>> small = {"selfplay.games": 8, "selfplay.simulations": 4, "measure.every": 0}
     >>> [generation.number for generation in train("tictactoe", generations=2, settings=small, workers=1)]
     [1, 2]
     """
-    return Training(find_game(game), minutes, generations, name, preset, settings or {}, seed, workers)
+    from tengen.workers.place import Place
+
+    place = Place(workers, cluster, address)
+    return Training(find_game(game), minutes, generations, name, preset, settings or {}, seed, place)
 
 
 class Training:
@@ -164,7 +174,7 @@ class Training:
         preset: str | None,
         settings: dict[str, object],
         seed: int,
-        workers: int | None,
+        place: "Place",
     ) -> None:
         from importlib.util import find_spec
 
@@ -176,7 +186,7 @@ class Training:
 
         chosen = [f"{key}={value}" for key, value in settings.items()]
         config = configs.load(game.name, [*chosen, *limits(minutes, generations)], seed, preset)
-        self._run, self._workers = create_run(name, config), workers
+        self._run, self._place = create_run(name, config), place
 
     @property
     def folder(self) -> Path:
@@ -203,16 +213,16 @@ class Training:
         from tengen.training.lock import locked
         from tengen.training.tensorboard import TensorBoard
         from tengen.training.watch import Watcher, Watchers
-        from tengen.workers.local import LocalWorkers, available_cores
 
         with ExitStack() as stack:
             stack.enter_context(locked(self.folder))
-            run_tasks = stack.enter_context(LocalWorkers(self._workers or available_cores()))
-            run_beside = stack.enter_context(LocalWorkers(self._workers or available_cores(), beside=True))
+            hands = stack.enter_context(self._place.for_training())
             watchers: list[Watcher] = [stack.enter_context(TensorBoard(self._run))]
             if shows:
-                watchers.append(Lines(self._run))
-            yield from train(self._run, run_tasks, Watchers(*watchers), run_beside)
+                watchers.append(Lines(self._run, hands.describe))
+            yield from train(
+                self._run, hands.run_tasks, Watchers(*watchers), hands.run_beside, hands.run_gradients
+            )
 
     def plot(self, path: Path | str) -> None:
         """Draws its strength over the minutes of training: an .svg picture, or the whole report as .html."""

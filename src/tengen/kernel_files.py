@@ -83,7 +83,7 @@ class KernelCache(caching.FunctionCache):
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file: _Files = _Files(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The kernel; None if it must be compiled, by this process alone."""

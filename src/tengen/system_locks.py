@@ -1,5 +1,5 @@
-"""Locks of the operating system on an open file. The system releases them when the file is closed or the process
-ends, even by a crash."""
+"""Locks of the operating system on an open file. The system releases them when the file is closed or the
+process ends, even by a crash."""
 
 import os
 import sys

@@ -16,9 +16,10 @@ ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from tengen.errors import UserError  # noqa: E402
-from tengen.workers import ray as ray_workers  # noqa: E402
+from tengen.workers import dispatch  # noqa: E402
+from tengen.workers.dispatch import IN_FLIGHT  # noqa: E402
 from tengen.workers.local import LocalWorkers  # noqa: E402
-from tengen.workers.ray import IN_FLIGHT, RayCluster, RayWorkers  # noqa: E402
+from tengen.workers.ray import RayCluster, RayWorkers  # noqa: E402
 from tengen.workers.tasks import TaskFailedError, WorkerDiedError  # noqa: E402
 
 
@@ -95,7 +96,10 @@ def test_leaving_early_cancels_what_is_on_its_way(workers: RayWorkers, tmp_path:
     assert len(list(tmp_path.iterdir())) <= begun + 1 + 2, "at most those that had begun"
 
 
-def test_a_killed_worker_costs_nothing_but_time(workers: RayWorkers, tmp_path: Path) -> None:
+def test_a_killed_worker_costs_nothing_but_time(
+    cluster: RayCluster, workers: RayWorkers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost_before = cluster.num_lost
     found, killed = dict[int, int](), set[int]()
     for index, square in workers(Squares(str(tmp_path), 0.1), range(30)):
         assert index not in found, "no result counts twice"
@@ -105,7 +109,8 @@ def test_a_killed_worker_costs_nothing_but_time(workers: RayWorkers, tmp_path: P
         if len(killed) < 3 and worker not in killed and _kill(worker):
             killed.add(worker)
     assert found == {i: i * i for i in range(30)} and len(killed) == 3
-    assert 1 <= workers.num_lost <= 3 * IN_FLIGHT
+    assert 1 <= cluster.num_lost - lost_before <= 3 * IN_FLIGHT
+    assert "tengen: a worker was lost (WorkerCrashedError); " in capsys.readouterr().err
 
 
 def _kill(process: int) -> bool:
@@ -128,18 +133,18 @@ class Deadly:
 def test_a_task_that_always_kills_its_worker_is_given_up(
     workers: RayWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_workers, "MOST_TRIES", 2)
-    with pytest.raises(WorkerDiedError, match="2 workers that worked on 7 were lost"):
+    monkeypatch.setattr(dispatch, "MOST_TRIES", 2)
+    with pytest.raises(WorkerDiedError, match="7 was lost 2 times, the last time because a worker was lost"):
         list(workers(Deadly(), [7]))
 
 
 def test_a_worker_that_hangs_loses_its_task(
-    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: RayCluster, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_workers, "DEADLINE_MORE", 1.0)
-    work = Hanging(str(tmp_path))
+    monkeypatch.setattr(dispatch, "DEADLINE_MORE", 1.0)
+    work, lost_before = Hanging(str(tmp_path)), cluster.num_lost
     assert dict(workers(work, range(6))) == {i: i for i in range(6)}
-    assert workers.num_lost == 1
+    assert cluster.num_lost == lost_before + 1
 
 
 @dataclass(frozen=True)
@@ -160,18 +165,39 @@ class Hanging:
         yield do
 
 
-def test_a_lost_node_and_one_that_joins(nodes: Cluster, workers: RayWorkers, tmp_path: Path) -> None:
+def test_a_lost_node_and_one_that_joins(
+    nodes: Cluster,
+    cluster: RayCluster,
+    workers: RayWorkers,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     third = nodes.add_node(num_cpus=2, node_ip_address="127.0.0.4")
     results = workers(Squares(str(tmp_path), 0.05), range(40))
     found = dict(next(results) for _ in range(10))
+    assert cluster.num_cores == 4
     nodes.remove_node(third, allow_graceful=False)
     found.update(results)
     assert found == {i: i * i for i in range(40)}
+    while cluster.num_cores > 2:
+        time.sleep(0.1)
+    said = capsys.readouterr().err
+    assert "the cluster has 3 machines, 4 cores" in said and "(one joined)" in said
+    assert "the cluster has 2 machines, 2 cores" in said and "(one was lost)" in said
 
 
-def test_a_cluster_that_is_not_there_is_one_clear_line() -> None:
-    with (
-        pytest.raises(UserError, match=r"cannot connect to a Ray cluster at 127\.0\.0\.1:1"),
-        RayCluster("127.0.0.1:1"),
-    ):
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        (
+            "127.0.0.1:1",
+            r"cannot connect to a Ray cluster at 127\.0\.0\.1:1: .*refused; ray start --head starts one",
+        ),
+        ("127.0.0.1", r"such as 10\.0\.0\.1:6379, or auto; got '127\.0\.0\.1'"),
+        ("ray://127.0.0.1:10001", "expected the address of a cluster's head"),
+        ("127.0.0.1:99999999", "cannot connect to a Ray cluster"),
+    ],
+)
+def test_an_address_without_a_cluster_is_one_clear_line(address: str, text: str) -> None:
+    with pytest.raises(UserError, match=text), RayCluster(address):
         pass

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tengen.cli.arena import AsJson, GameName, OpeningFile, OpeningPlies, Out, Seed, Workers
-from tengen.cli.cluster import ClusterAddress, ClusterName, Place
+from tengen.cli.cluster import ClusterAddress, ClusterName
 
 
 def levels(
@@ -41,6 +41,7 @@ def levels(
     from tengen.cli.arena import openings, watch
     from tengen.errors import UserError
     from tengen.players.level_strength import file_text, levels_of
+    from tengen.workers.place import Place
 
     rules = games.find(game)
     if num_games % 2:

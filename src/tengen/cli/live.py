@@ -1,7 +1,7 @@
 """A training run in the terminal: a live panel, or a line per generation."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -36,10 +36,10 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 class Lines:
-    """A watcher that prints a line per generation."""
+    """A watcher that prints a line per generation. describe: what is known of a cluster."""
 
-    def __init__(self, run: Run) -> None:
-        self._length, self._lines = run.config.length, run.metrics()
+    def __init__(self, run: Run, describe: Callable[[], str] | None = None) -> None:
+        self._length, self._lines, self._describe = run.config.length, run.metrics(), describe
 
     def begin(self, generation: int, phase: Phase, total: int = 0) -> None:
         pass
@@ -58,6 +58,8 @@ class Lines:
             games, speed = played["games"], rate(played, "games")
             parts.append(f"{games} games" + (f", {speed:.1f}/s" if speed else ""))
             parts.append(f"{played['moves'] / games:.0f} moves each")
+        if self._describe:
+            parts.append(self._describe())
         parts.append(f"loss policy {learned['policy']:.3f} value {learned['value']:.3f}")
         for group, shares in strengths(metrics).items():
             title = TITLES.get(group, group)
@@ -72,8 +74,10 @@ class LivePanel:
     Another thread draws the panel at any time, so it may show a change of two steps half done.
     """
 
-    def __init__(self, run: Run, console: Console | None = None) -> None:
-        self._run, self._config = run, run.config
+    def __init__(
+        self, run: Run, console: Console | None = None, describe: Callable[[], str] | None = None
+    ) -> None:
+        self._run, self._config, self._describe = run, run.config, describe
         self._lines = run.metrics()
         self._generation, self._phase, self._total, self._done = max(1, run.generation + 1), "starting", 0, 0
         self._steps: list[Losses] = []  # of this generation
@@ -133,6 +137,8 @@ class LivePanel:
         top.add_row("run", _beside(self._run_bar(), self._run_text()))
         middle = _table()
         middle.add_row("speed", str(self._speed))
+        if self._describe:
+            middle.add_row("cluster", self._describe())
         if self._lines:
             middle.add_row("replay", _replay_text(self._lines[-1]))
         if "games" in (played := self._last("selfplay")):

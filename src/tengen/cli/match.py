@@ -17,7 +17,7 @@ from tengen.cli.arena import (
     Undecided,
     Workers,
 )
-from tengen.cli.cluster import ClusterAddress, ClusterName, Place
+from tengen.cli.cluster import ClusterAddress, ClusterName
 
 
 def match(
@@ -42,6 +42,7 @@ def match(
     from tengen.arena.match import Match, Tally, match_games, match_result, tally
     from tengen.arena.played import PlayedGame
     from tengen.cli.arena import clock, openings, watch
+    from tengen.workers.place import Place
 
     rules = games.find(game)
     starts = openings(rules, seed, opening_plies, opening_file, undecided, opening_rule)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.cli.arena import Workers
-from tengen.cli.cluster import ClusterAddress, ClusterName, Place
+from tengen.cli.cluster import ClusterAddress, ClusterName
 from tengen.cli.command import Command, help_without_a_command
 from tengen.terminal import has_color
 
@@ -43,6 +43,7 @@ def run(
     from tengen.arena import reference as scored
     from tengen.arena.referee import check_players
     from tengen.cli.progress import progress
+    from tengen.workers.place import Place
 
     positions = scored.read(file or scored.OWN_SET)
     check_players(games.find(scored.GAME), [player])
@@ -85,6 +86,7 @@ def curve(
     from tengen.errors import UserError
     from tengen.training.folders import run_folder
     from tengen.training.run import Run
+    from tengen.workers.place import Place
 
     files.check_can_write(svg)
     trained = Run.open(run_folder(name))

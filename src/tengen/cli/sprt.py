@@ -17,7 +17,7 @@ from tengen.cli.arena import (
     Undecided,
     Workers,
 )
-from tengen.cli.cluster import ClusterAddress, ClusterName, Place
+from tengen.cli.cluster import ClusterAddress, ClusterName
 
 
 def sprt(
@@ -50,6 +50,7 @@ def sprt(
     from tengen.arena.score import pair_counts
     from tengen.arena.sprt import Sprt, sprt_games, sprt_result
     from tengen.cli.arena import clock, openings, watch
+    from tengen.workers.place import Place
 
     test = Sprt(elo0, elo1, alpha, beta)
     rules = games.find(game)

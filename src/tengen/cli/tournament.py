@@ -18,7 +18,7 @@ from tengen.cli.arena import (
     Undecided,
     Workers,
 )
-from tengen.cli.cluster import ClusterAddress, ClusterName, Place
+from tengen.cli.cluster import ClusterAddress, ClusterName
 
 
 def tournament(
@@ -49,6 +49,7 @@ def tournament(
     from tengen.arena.chart import bar_chart
     from tengen.arena.tournament import Tournament, tournament_games, tournament_result
     from tengen.cli.arena import clock, openings, watch
+    from tengen.workers.place import Place
 
     files.check_can_write(csv, svg)
     rules = games.find(game)

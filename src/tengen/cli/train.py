@@ -1,12 +1,13 @@
 """`tengen train GAME`: trains a network by self-play."""
 
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.cluster import ClusterAddress, ClusterName, Place
+from tengen.cli.cluster import ClusterAddress, ClusterName
 from tengen.command_line import command
 from tengen.errors import MissingExtraError, UserError
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tengen.training.config import Config, LengthConfig
     from tengen.training.run import Run
     from tengen.training.watch import Watcher
+    from tengen.workers.place import Place
 
 DIED, STOPPED = 1, 130  # exit codes: a worker was killed; Ctrl-C
 
@@ -76,6 +78,7 @@ def train(
         raise MissingExtraError("tengen train", "train")
 
     from tengen.training.start import create_run, limits, reopen_run
+    from tengen.workers.place import Place
 
     place = Place(workers, cluster, address)
     settings = [*(settings or []), *([] if overlap is None else [f"selfplay.overlap={overlap}"])]
@@ -99,7 +102,7 @@ def train(
     run_to_end(run, place, plain)
 
 
-def _run_stages(config: "Config", name: str | None, settings: list[str], place: Place, plain: bool) -> None:
+def _run_stages(config: "Config", name: str | None, settings: list[str], place: "Place", plain: bool) -> None:
     """Trains the runs of a curriculum, one after another; continues where it was stopped."""
     from tengen.training.curriculum import stages
     from tengen.training.run import Run
@@ -117,12 +120,13 @@ def can_train() -> bool:
     return all(find_spec(package) is not None for package in ("torch", "onnx", "tensorboard"))
 
 
-def run_to_end(run: "Run", place: Place | None = None, plain: bool = False) -> None:
+def run_to_end(run: "Run", place: "Place | None" = None, plain: bool = False) -> None:
     """Trains a run to its end, with progress in the terminal."""
     from tengen.training.coach import train as coach
     from tengen.training.lock import locked
     from tengen.training.watch import Watchers
     from tengen.workers.local import reraise_swallowed_signals
+    from tengen.workers.place import Place
     from tengen.workers.tasks import WorkerDiedError
 
     config = run.config
@@ -139,9 +143,9 @@ def run_to_end(run: "Run", place: Place | None = None, plain: bool = False) -> N
         )
     try:
         with locked(run.folder), reraise_swallowed_signals(), ExitStack() as stack:
-            run_tasks, beside, gradients = stack.enter_context((place or Place()).for_training())
-            watcher = Watchers(*_watchers(run, is_live, stack))
-            for _ in coach(run, run_tasks, watcher, beside, gradients):
+            hands = stack.enter_context((place or Place()).for_training())
+            watcher = Watchers(*_watchers(run, is_live, hands.describe, stack))
+            for _ in coach(run, hands.run_tasks, watcher, hands.run_beside, hands.run_gradients):
                 pass
     except KeyboardInterrupt:
         print(
@@ -162,16 +166,18 @@ def run_to_end(run: "Run", place: Place | None = None, plain: bool = False) -> N
     )
 
 
-def _watchers(run: "Run", is_live: bool, stack: ExitStack) -> "list[Watcher]":
+def _watchers(
+    run: "Run", is_live: bool, describe: Callable[[], str] | None, stack: ExitStack
+) -> "list[Watcher]":
     """The watchers: TensorBoard; the panel if `is_live`; lines without a panel, or if stdout is a file."""
     from tengen.cli.live import Lines, LivePanel
     from tengen.training.tensorboard import TensorBoard
 
     watchers: list[Watcher] = [stack.enter_context(TensorBoard(run))]
     if not is_live or not sys.stdout.isatty():
-        watchers.append(Lines(run))
+        watchers.append(Lines(run, describe))
     if is_live:
-        watchers.append(stack.enter_context(LivePanel(run)))
+        watchers.append(stack.enter_context(LivePanel(run, describe=describe)))
     return watchers
 
 

@@ -42,6 +42,9 @@ class OpenWorks:
     def __init__(self) -> None:
         self._works: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}
 
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._works
+
     def get(self, key: bytes, load: Callable[[], Work[Any, Any]]) -> Callable[[Any], Any]:
         """What does the tasks of a work; the work is opened if it is not open yet."""
         if key in self._works:

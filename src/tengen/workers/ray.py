@@ -1,89 +1,143 @@
-"""Tasks on a Ray cluster, on as many machines as it has.
+"""Tasks on a Ray cluster, on as many machines as it has; dispatch.py decides what is sent when.
 
     with RayCluster(address="10.0.0.1:6379") as cluster:
         for index, result in cluster.workers()(work, tasks):     # as they finish, as everywhere
             ...
 
-A task depends on its work and its own values alone, so it may run anywhere, and again: if its worker or its
-machine is lost, or does not answer in time, it is sent elsewhere, and exactly one result of it counts.
-A work lies in Ray's object store once per machine; a process that has opened it keeps it open.
-
-At most IN_FLIGHT tasks per core are on their way, results included: however slowly they are taken, memory is
-bounded. Machines that join get tasks too. Every machine needs this version of Tengen.
+A task is a plain Ray task, which ends with us: nothing is left on the cluster. A work lies in Ray's object
+store once per machine; a process that has opened it keeps it open. Machines that join get tasks too. Every
+machine needs this version of Tengen; games from files travel with the tasks.
 """
 
 import hashlib
 import logging
 import os
 import pickle
+import socket
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable
+from functools import lru_cache
 from typing import Any, Self, cast
 
+import llvmlite.binding as llvm
 import ray
-from ray.exceptions import RayError, TaskCancelledError
+from ray.exceptions import RayError
 
 from tengen import games, kernel_cache, notices
 from tengen.errors import UserError
+from tengen.workers.dispatch import LOOK_SECONDS, LostError, Ref, dispatch
 from tengen.workers.doing import ONE_THREAD, Failure, OpenWorks, answer
-from tengen.workers.tasks import Result, StoppedError, Task, Work, WorkerDiedError
+from tengen.workers.tasks import Result, Task, Work
 
-IN_FLIGHT = 2  # tasks per core: one that runs and one that waits for it
-LOOK_SECONDS = 0.2  # between two looks at the cluster, and at whether to stop
-FIRST_DEADLINE = 3600.0  # seconds for a task, before any task of its kind has ended
-DEADLINE_SHARE, DEADLINE_MORE = 10.0, 60.0  # then: this many times the slowest one, and some seconds
-MOST_TRIES = 5  # a task that kills its worker this often will do it again
-
-Ref = Any  # ray.ObjectRef
+PATIENCE = 5.0  # seconds for the head of a cluster to answer at all; Ray itself tries for a minute
 
 
 class RayCluster:
-    """A connection to a cluster; without an address, a cluster of this machine alone."""
+    """A connection to a cluster. Without an address: to the one in $RAY_ADDRESS, or else to a new one, of
+    this machine alone, which ends with the connection."""
 
     def __init__(self, address: str | None = None) -> None:
-        self._address = address
+        self._address = address or os.environ.get("RAY_ADDRESS") or "local"
+        self._looked = 0.0  # when the machines were counted
+        self._machines = self._cores = 0
+        self._lock = threading.Lock()
+        self._processors = set[str]()
+        self.num_lost = 0  # tasks that were lost and sent again
 
     def __enter__(self) -> Self:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        options: dict[str, Any] = {} if self._address else {"include_dashboard": False}
+        own: dict[str, Any] = {"include_dashboard": False} if self._address == "local" else {}
+        _check_reachable(self._address)
         try:
             ray.init(
                 self._address,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
                 runtime_env={"env_vars": {**ONE_THREAD, notices.WORKER: "1"}},
-                **options,
+                **own,
             )
-        except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise UserError(
-                f"cannot connect to a Ray cluster at {self._address or 'this machine'}: {reason}"
-            ) from None
+        except (ConnectionError, ValueError, RuntimeError, OSError, RayError) as error:
+            raise UserError(_no_connection(self._address, str(error))) from None
+        self._look()
         return self
 
     def __exit__(self, *error: object) -> None:
         ray.shutdown()
 
+    def __str__(self) -> str:
+        text = f"{_count(self._machines, 'machine')}, {_count(self._cores, 'core')}"
+        return text + (f", {_count(self.num_lost, 'task')} lost and done again" if self.num_lost else "")
+
     @property
     def num_cores(self) -> int:
         """Cores of the machines that are there now; at least 1."""
-        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+        if time.monotonic() - self._looked > LOOK_SECONDS:
+            self._look()
+        return max(1, self._cores)
 
     def workers(self) -> "RayWorkers":
         return RayWorkers(self)
 
+    def gpu_share(self) -> float:
+        """The GPUs of the cluster, shared out among its cores; UserError if there are none."""
+        gpus = float(ray.cluster_resources().get("GPU", 0.0))
+        if not gpus:
+            raise UserError(
+                "the games shall be played on GPUs, and the cluster has none: selfplay.device=cpu"
+            )
+        return min(1.0, gpus / self.num_cores)
 
-@dataclass
-class _Flight:
-    """A task on its way."""
+    def report_lost(self, task: object, why: str) -> None:
+        self.num_lost += 1
+        print(f"tengen: {why}; {task} is done again", file=sys.stderr, flush=True)
 
-    index: int
-    task: Any
-    began: float  # when it was sent
-    tries: int = 1
+    def report_processor(self, processor: str) -> None:
+        self._processors.add(processor)
+        if len(self._processors) == 2:
+            notices.say_once(
+                "the machines have different processors: the number of games is exact, "
+                "but the same command may play other games the next time"
+            )
+
+    def _look(self) -> None:
+        """Counts the machines, and says so if some have come or gone."""
+        with self._lock:
+            alive = [node for node in ray.nodes() if node["Alive"]]
+            before, self._machines = self._machines, len(alive)
+            self._cores = sum(int(node["Resources"].get("CPU", 0)) for node in alive)
+            self._looked = time.monotonic()
+        if before != self._machines:
+            change = "" if not before else " (one was lost)" if self._machines < before else " (one joined)"
+            size = f"{_count(self._machines, 'machine')}, {_count(self._cores, 'core')}"
+            print(f"tengen: the cluster has {size}{change}", file=sys.stderr, flush=True)
+
+
+def _check_reachable(address: str) -> None:
+    """UserError if nobody answers at HOST:PORT."""
+    host, _, port = address.rpartition(":")
+    if address in ("local", "auto"):
+        return
+    if "/" in address or not host or not port.isdigit():
+        raise UserError(
+            f"expected the address of a cluster's head, such as 10.0.0.1:6379, or auto; got '{address[:60]}'"
+        )
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(_no_connection(address, str(error))) from None
+
+
+def _no_connection(address: str, reason: str) -> str:
+    reason = reason.strip().splitlines()[0] if reason.strip() else "no answer"
+    if address == "local":
+        return f"Ray does not start on this machine: {reason}"
+    return f"cannot connect to a Ray cluster at {address}: {reason}; ray start --head starts one"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 class RayWorkers:
@@ -92,7 +146,6 @@ class RayWorkers:
     def __init__(self, cluster: RayCluster) -> None:
         self._cluster = cluster
         self._is_stopped = threading.Event()
-        self.num_lost = 0  # tasks whose worker or machine was lost or hung
 
     def stop(self) -> None:
         """Ends the call that another thread is in, and every later one: they raise StoppedError."""
@@ -102,68 +155,59 @@ class RayWorkers:
         self, work: Work[Task, Result], tasks: Iterable[Task], /
     ) -> Generator[tuple[int, Result], None, None]:
         """(index of the task, its result) as they finish. Left early, it cancels what is on its way."""
-        packed = pickle.dumps(work)
-        key, packed_ref = hashlib.sha256(packed).digest(), ray.put(packed)
-        sources_ref = ray.put(list(games.LOADED_FILES))
-        version, numbered = kernel_cache.sources_hash(), enumerate(tasks)
-        flights: dict[Ref, _Flight] = {}
-        slowest: float | None = None  # seconds of a task
+        return dispatch(tasks, _Call(self._cluster, work), self._is_stopped.is_set)
 
-        def send(flight: _Flight) -> None:
-            flight.began = time.monotonic()
-            flights[_do.remote(version, key, [packed_ref], [sources_ref], flight.task)] = flight
 
-        def again(flight: _Flight, why: str) -> None:
-            self.num_lost += 1
-            if flight.tries == MOST_TRIES:
-                raise WorkerDiedError(f"{MOST_TRIES} workers that worked on {flight.task} were lost: {why}")
-            print(f"tengen: {why}; its task is done again", file=sys.stderr)
-            flight.tries += 1
-            send(flight)
+class _Call:
+    """The machines of a cluster, for the tasks of one work."""
 
-        is_more = True
+    def __init__(self, cluster: RayCluster, work: Work[Any, Any]) -> None:
+        self._cluster = cluster
+        packed, loaded = pickle.dumps(work), list(games.LOADED_FILES)
+        key = hashlib.sha256(packed).digest()
+        # Inside a tuple a reference stays one, and a worker that has the content need not fetch it.
+        arguments = (package_hash(), key, (ray.put(packed),), len(loaded), (ray.put(loaded),))
+        gpus = cluster.gpu_share() if getattr(work, "needs_gpu", False) else 0.0
+        do = _do.options(num_gpus=gpus) if gpus else _do
+        self._do: Callable[[Any], Ref] = lambda task: do.remote(*arguments, task)
+
+    def num_cores(self) -> int:
+        return self._cluster.num_cores
+
+    def send(self, task: Any) -> Ref:
+        return self._do(task)
+
+    def wait(self, refs: list[Ref], seconds: float) -> list[Ref]:
+        if not ray.wait(refs, num_returns=1, timeout=seconds)[0]:
+            return []
+        return cast(list[Ref], ray.wait(refs, num_returns=len(refs), timeout=0)[0])
+
+    def take(self, ref: Ref) -> Any:
         try:
-            while is_more or flights:
-                while is_more and len(flights) < IN_FLIGHT * self._cluster.num_cores:
-                    following = next(numbered, None)
-                    if following is None:
-                        is_more = False
-                    else:
-                        send(_Flight(*following, 0.0))
-                if not flights:
-                    break
-                ready, _ = ray.wait(list(flights), num_returns=1, timeout=LOOK_SECONDS)
-                if self._is_stopped.is_set():
-                    raise StoppedError
-                for ref in ready:
-                    flight = flights.pop(ref)
-                    try:
-                        received, said = ray.get(ref)
-                    except TaskCancelledError:
-                        continue
-                    except RayError as error:
-                        again(flight, f"a worker was lost ({type(error).__name__})")
-                        continue
-                    slowest = max(slowest or 0.0, time.monotonic() - flight.began)
-                    for text in said:
-                        notices.say_once(text)
-                    if isinstance(received, Failure):
-                        received.raise_for(flight.task)
-                    del ref  # its result leaves the object store
-                    yield flight.index, received
-                for ref, flight in list(flights.items()):
-                    if time.monotonic() - flight.began > _deadline(slowest):
-                        del flights[ref]
-                        ray.cancel(ref, force=True)
-                        again(flight, f"a worker did not answer for {time.monotonic() - flight.began:.0f} s")
-        finally:
-            for ref in flights:
-                ray.cancel(ref, force=True)
+            result, processor, said = ray.get(ref)
+        except RayError as error:
+            raise LostError(f"a worker was lost ({type(error).__name__})") from None
+        self._cluster.report_processor(processor)
+        for text in said:
+            notices.say_once(text)
+        return result
+
+    def cancel(self, ref: Ref) -> None:
+        ray.cancel(ref, force=True)
+
+    def report_lost(self, task: Any, why: str) -> None:
+        self._cluster.report_lost(task, why)
+
+    def now(self) -> float:
+        return time.monotonic()
 
 
-def _deadline(slowest: float | None) -> float:
-    """Seconds that a task may take, with waiting for a core."""
-    return FIRST_DEADLINE if slowest is None else DEADLINE_SHARE * slowest + DEADLINE_MORE
+@lru_cache(maxsize=1)
+def package_hash() -> str:
+    """A hash of the sources of this package: every machine must have the same."""
+    sources = sorted(kernel_cache.PACKAGE.rglob("*.py"))
+    texts = [f"{path.relative_to(kernel_cache.PACKAGE)}\n".encode() + path.read_bytes() for path in sources]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
 # ---- in a worker
@@ -171,22 +215,29 @@ def _deadline(slowest: float | None) -> float:
 
 _works = OpenWorks()
 _said: list[str] = []
-_known: list[Any] = []  # games from files that this process has loaded
+_num_games = 0  # how many of the games from files this process has loaded
 
 
-@ray.remote(num_cpus=1, max_retries=0)  # we send it again ourselves, and count
+@ray.remote(num_cpus=1, max_retries=0)  # dispatch.py sends it again, and counts
 def _do(
-    version: str, key: bytes, packed: Sequence[Ref], sources: Sequence[Ref], task: Any
-) -> tuple[Any, list[str]]:
-    """(The result or a Failure, notices). The work and the games come as references: once per machine."""
+    version: str, key: bytes, packed: tuple[Ref], num_games: int, loaded: tuple[Ref], task: Any
+) -> tuple[Any, str, list[str]]:
+    """(The result or a Failure, the kind of processor, notices)."""
+    global _num_games
     notices.send_through(_said.append)
-    if version != kernel_cache.sources_hash():
+    if version != package_hash():
         node = ray.util.get_node_ip_address()
         text = f"the machine {node} has another version of Tengen: install the same on every machine"
-        return Failure(UserError, text, ""), []
-    loaded: list[games.GameSource] = ray.get(sources[0])
-    new = [source for source in loaded if source not in _known]
-    _known.extend(new)
-    found = answer(_works, key, cast(bytes, ray.get(packed[0])), new, task)
+        return Failure(UserError, text, ""), "", []
+    new = ray.get(loaded[0])[_num_games:] if num_games > _num_games else []
+    _num_games += len(new)
+    content = None if key in _works else cast(bytes, ray.get(packed[0]))
+    found = answer(_works, key, content, new, task)
     said, _said[:] = list(_said), []
-    return found, said
+    return found, _processor(), said
+
+
+@lru_cache(maxsize=1)
+def _processor() -> str:
+    """What the results of floating-point kernels may depend on."""
+    return f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
