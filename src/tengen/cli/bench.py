@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tengen.cli.bench_cluster import cluster
 from tengen.cli.command import Command, help_without_a_command
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ PEERS = Path(".venv-peers")
 BUSY = 0.9  # of a core: a process with less had to share it (a moment at the end is allowed)
 
 app = typer.Typer(invoke_without_command=True)
+app.command(cls=Command)(cluster)
 
 
 @app.callback()

@@ -22,7 +22,7 @@ from tengen.workers.tasks import StoppedError, WorkerDiedError
 IN_FLIGHT = 2  # tasks per core: one that runs and one that waits for it
 LOOK_SECONDS = 0.2  # between two looks at the machines, and at whether to stop
 FIRST_DEADLINE = 3600.0  # seconds for a task, before any task of its kind has ended
-DEADLINE_SHARE, DEADLINE_MORE = 10.0, 60.0  # then: this many times the slowest one, and some seconds
+DEADLINE_SHARE, DEADLINE_MORE = 4.0, 30.0  # then: this many times the slowest one, and some seconds
 MOST_TRIES = 12  # a task that was lost this often will be lost again
 
 Ref = Any  # of a task on its way

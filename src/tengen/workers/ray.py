@@ -36,10 +36,11 @@ PATIENCE = 5.0  # seconds for the head of a cluster to answer at all; Ray itself
 
 class RayCluster:
     """A connection to a cluster. Without an address: to the one in $RAY_ADDRESS, or else to a new one, of
-    this machine alone, which ends with the connection."""
+    this machine alone, which ends with the connection. cores: of a new one, if not those of the machine."""
 
-    def __init__(self, address: str | None = None) -> None:
-        self._address = address or os.environ.get("RAY_ADDRESS") or "local"
+    def __init__(self, address: str | None = None, cores: int | None = None) -> None:
+        self._address = "local" if cores else address or os.environ.get("RAY_ADDRESS") or "local"
+        self._own_cores = cores
         self._looked = 0.0  # when the machines were counted
         self._machines = self._cores = 0
         self._lock = threading.Lock()
@@ -48,7 +49,8 @@ class RayCluster:
 
     def __enter__(self) -> Self:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        own: dict[str, Any] = {"include_dashboard": False} if self._address == "local" else {}
+        is_new = self._address == "local"
+        own: dict[str, Any] = {"include_dashboard": False, "num_cpus": self._own_cores} if is_new else {}
         _check_reachable(self._address)
         try:
             ray.init(
