@@ -11,16 +11,18 @@ from pathlib import Path
 import pytest
 
 os.environ["RAY_AUTH_MODE"] = "disabled"  # before Ray is imported
-ray = pytest.importorskip("ray")
 
-from ray.cluster_utils import Cluster  # noqa: E402
+from ray.cluster_utils import Cluster
 
-from tengen.errors import UserError  # noqa: E402
-from tengen.workers import dispatch  # noqa: E402
-from tengen.workers.dispatch import IN_FLIGHT  # noqa: E402
-from tengen.workers.local import LocalWorkers  # noqa: E402
-from tengen.workers.ray import RayCluster, RayWorkers  # noqa: E402
-from tengen.workers.tasks import TaskFailedError, WorkerDiedError  # noqa: E402
+from tengen import games
+from tengen.errors import UserError
+from tengen.workers import dispatch
+from tengen.workers.dispatch import IN_FLIGHT
+from tengen.workers.local import LocalWorkers
+from tengen.workers.ray import RayCluster, RayWorkers
+from tengen.workers.tasks import TaskFailedError, WorkerDiedError
+
+CONNECT6 = Path(__file__).parents[2] / "examples" / "connect6.py"
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,51 @@ def test_the_results_are_those_of_local_workers(workers: RayWorkers, tmp_path: P
     work = Squares(str(tmp_path))
     with LocalWorkers(1) as local:
         assert dict(workers(work, range(20))) == dict(local(work, range(20)))
+
+
+def test_games_from_files_travel_along(workers: RayWorkers) -> None:
+    """Also to a worker that has already worked."""
+    assert dict(workers(StartOf(), ["connect4"])) == {0: 7}
+    games.load_file(CONNECT6)
+    assert dict(workers(StartOf(), ["connect6", "connect4"])) == {0: 121, 1: 7}
+
+
+@dataclass(frozen=True)
+class StartOf:
+    """Counts the legal moves at the start of a game."""
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[str], int]]:
+        def count(name: str) -> int:
+            game = games.find(name)
+            return int(game.legal_mask(game.new_state()).sum())
+
+        yield count
+
+
+def test_a_machine_with_another_version_is_named(
+    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tengen.workers.ray.package_hash", lambda: "another")
+    with pytest.raises(
+        UserError, match=r"the machine 127\.0\.0\.\d has another version of Tengen: install the same"
+    ):
+        list(workers(Squares(str(tmp_path)), [1]))
+
+
+def test_games_on_gpus_need_a_gpu(workers: RayWorkers, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"the cluster has none: selfplay\.device=cpu"):
+        list(workers(OnGpu(str(tmp_path)), [1]))
+
+
+class OnGpu(Squares):
+    needs_gpu = True
+
+
+def test_different_processors_are_said(cluster: RayCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster.report_processor("one")
+    cluster.report_processor("another")
+    assert "the machines have different processors" in capsys.readouterr().err
 
 
 def test_a_failing_task_says_where(workers: RayWorkers, tmp_path: Path) -> None:
@@ -191,7 +238,7 @@ def test_a_lost_node_and_one_that_joins(
     [
         (
             "127.0.0.1:1",
-            r"cannot connect to a Ray cluster at 127\.0\.0\.1:1: .*refused; ray start --head starts one",
+            r"cannot connect to a Ray cluster at 127\.0\.0\.1:1: .*refused; docs/cluster.md starts one",
         ),
         ("127.0.0.1", r"such as 10\.0\.0\.1:6379, or auto; got '127\.0\.0\.1'"),
         ("ray://127.0.0.1:10001", "expected the address of a cluster's head"),

@@ -13,17 +13,16 @@ from pathlib import Path
 import pytest
 
 os.environ["RAY_AUTH_MODE"] = "disabled"  # before Ray is imported
-ray = pytest.importorskip("ray")
 
-from ray.cluster_utils import Cluster  # noqa: E402
+from ray.cluster_utils import Cluster
 
-from tengen.training.coach import train  # noqa: E402
-from tengen.training.config_files import load  # noqa: E402
-from tengen.training.run import Run  # noqa: E402
-from tengen.training.watch import Watchers  # noqa: E402
-from tengen.workers.local import LocalWorkers  # noqa: E402
-from tengen.workers.ray import RayCluster  # noqa: E402
-from tests.training.test_coach import assert_equal  # noqa: E402
+from tengen.training.coach import train
+from tengen.training.config_files import load
+from tengen.training.run import Run
+from tengen.training.watch import Watchers
+from tengen.workers.local import LocalWorkers
+from tengen.workers.ray import RayCluster
+from tests.training.test_coach import assert_equal
 
 GENERATIONS = 3
 SETTINGS = [

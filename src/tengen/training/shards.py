@@ -47,6 +47,10 @@ class SelfPlay:
     config: SelfPlayConfig
     network: Checkpoint
 
+    @property
+    def needs_gpu(self) -> bool:
+        return self.config.device.startswith("cuda")
+
     @contextmanager
     def open(self) -> Iterator[Callable[[ShardTask], Shard]]:
         game = games.find(self.game)

@@ -19,17 +19,24 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Self, cast
 
 import llvmlite.binding as llvm
-import ray
-from ray.exceptions import RayError
 
 from tengen import games, kernel_cache, notices
 from tengen.errors import UserError
 from tengen.workers.dispatch import LOOK_SECONDS, LostError, Ref, dispatch
 from tengen.workers.doing import ONE_THREAD, Failure, OpenWorks, answer
 from tengen.workers.tasks import Result, Task, Work
+
+# Ray reads these when it is imported.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+if (Path.home() / ".ray" / "auth_token").is_file():  # as `ray start` does; for a given address Ray does not
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+import ray
+from ray.exceptions import RayError
 
 PATIENCE = 5.0  # seconds for the head of a cluster to answer at all; Ray itself tries for a minute
 
@@ -48,7 +55,6 @@ class RayCluster:
         self.num_lost = 0  # tasks that were lost and sent again
 
     def __enter__(self) -> Self:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         is_new = self._address == "local"
         own: dict[str, Any] = {"include_dashboard": False, "num_cpus": self._own_cores} if is_new else {}
         _check_reachable(self._address)
@@ -135,7 +141,7 @@ def _no_connection(address: str, reason: str) -> str:
     reason = reason.strip().splitlines()[0] if reason.strip() else "no answer"
     if address == "local":
         return f"Ray does not start on this machine: {reason}"
-    return f"cannot connect to a Ray cluster at {address}: {reason}; ray start --head starts one"
+    return f"cannot connect to a Ray cluster at {address}: {reason.rstrip('.')}; docs/cluster.md starts one"
 
 
 def _count(number: int, what: str) -> str:

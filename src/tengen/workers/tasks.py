@@ -20,7 +20,9 @@ ResultOut = TypeVar("ResultOut", covariant=True)
 
 
 class Work(Protocol[TaskIn, ResultOut]):
-    """What is to be done with tasks, as a value. It travels once to each worker."""
+    """What is to be done with tasks, as a value. It travels once to each worker.
+
+    If it has an attribute `needs_gpu` that is true, a cluster does it where there is a GPU."""
 
     def open(self) -> AbstractContextManager[Callable[[TaskIn], ResultOut]]:
         """`with work.open() as do: do(task); do(task)`. Holds what is slow to make: a network, players."""
