@@ -22,8 +22,10 @@ BOTTOM = {
     "files",
     "kernel_cache",
     "kernel_files",
+    "kernel_turns",
     "notices",
     "sealed",
+    "system_locks",
     "terminal",
 }  # single files that everybody may import
 
