@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from tengen import games
-from tengen.bench.learner import step_times
+from tengen.bench.learner import WARM_UP, milliseconds_per_step, new_learner, random_samples
 from tengen.bench.simulated_cluster import Costs
 from tengen.training import shard_files
-from tengen.training.coach import start_or_resume, train
+from tengen.training.coach import gradient_work, start_or_resume, train
 from tengen.training.config import Config
 from tengen.training.config_files import load, with_setting
 from tengen.training.playing import player_of, shards_of
@@ -90,12 +90,21 @@ def sizes(game: str, games_per_shard: int, rounds: int, show: Show) -> Sizes:
         network = len(pickle.dumps(work))
     positions = len(shard.samples)
     show("learning")
-    times = step_times(game, config.learner.parts, 0, STEPS, rounds, show)
-    step = next(iter(times)).milliseconds / 1000
+    step = median(_steps(config, rounds)) / 1000
     per_step = config.learner.batch_size / config.learner.passes
     return Sizes(
         games_per_shard, positions, len(packed) / positions, network, seconds, receiving, step, per_step
     )
+
+
+def _steps(config: Config, rounds: int) -> list[float]:
+    """Milliseconds per step of the learner, as in training: the parts of a batch in processes."""
+    game, parts = games.find(config.game), config.learner.parts
+    learner, samples = new_learner(config, game, parts), random_samples(game)
+    with LocalWorkers(parts) as processes:
+        compute = partial(processes, gradient_work(config))
+        milliseconds_per_step(learner, compute, samples, WARM_UP)
+        return [milliseconds_per_step(learner, compute, samples, STEPS) for _ in range(rounds)]
 
 
 def rates(game: str, games_per_shard: int, workers: Sequence[int], rounds: int, show: Show) -> Iterator[Rate]:

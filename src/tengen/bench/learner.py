@@ -51,18 +51,18 @@ def step_times(
     in_parts, whole = GradientWork(game_name, *network), GradientWork(game_name, *network, num_threads=parts)
     with LocalWorkers(processes=parts) as processes, LocalWorkers(processes=1) as here:
         ways = {
-            f"{parts} processes": (_learner(config, game, parts), partial(processes, in_parts)),
-            f"{parts} threads": (_learner(config, game, 1), partial(here, whole)),
+            f"{parts} processes": (new_learner(config, game, parts), partial(processes, in_parts)),
+            f"{parts} threads": (new_learner(config, game, 1), partial(here, whole)),
         }
         for learner, compute in ways.values():
-            _milliseconds(learner, compute, samples, WARM_UP)
+            milliseconds_per_step(learner, compute, samples, WARM_UP)
         for count in dict.fromkeys((0, busy_programs)):
             found: dict[str, list[float]] = {how: [] for how in ways}
             with busy(count):
                 for number in range(rounds):
                     show(f"round {number + 1} of {rounds}, {count} busy programs at the same time")
                     for how, (learner, compute) in ways.items():
-                        found[how].append(_milliseconds(learner, compute, samples, steps))
+                        found[how].append(milliseconds_per_step(learner, compute, samples, steps))
             for how, times in found.items():
                 yield StepTime(how, count, median(times), min(times), max(times))
 
@@ -99,12 +99,12 @@ def random_samples(game: Game) -> Samples:
     )
 
 
-def _learner(config: Config, game: Game, parts: int) -> Learner:
+def new_learner(config: Config, game: Game, parts: int) -> Learner:
     net = nets.make(config.network.name, game, arguments_of(config))
     return Learner(game, net, replace(config.learner, parts=parts, device="cpu"))
 
 
-def _milliseconds(learner: Learner, compute: ComputeGradients, samples: Samples, steps: int) -> float:
+def milliseconds_per_step(learner: Learner, compute: ComputeGradients, samples: Samples, steps: int) -> float:
     """Milliseconds per step, in wall-clock time."""
     began = time.perf_counter()
     learner.learn(samples, steps, 0.0, [0], math.inf, compute, lambda _: None)

@@ -28,7 +28,7 @@ def cluster(
         float | None,
         typer.Option(min=0.001, help="Milliseconds per step of another learner, such as a GPU, to simulate."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, help="Alternations; the median counts.")] = 2,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Size a cluster: bytes, speeds, what saturates first; local and Ray by turns; many cores simulated."""
