@@ -65,7 +65,7 @@ class Machines:
         return self.time
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(fates=st.text("dlh", max_size=60), num_tasks=st.integers(0, 30), cores=st.integers(1, 5))
 def test_every_task_counts_exactly_once_whatever_is_lost_or_hangs(
     fates: str, num_tasks: int, cores: int
@@ -74,21 +74,27 @@ def test_every_task_counts_exactly_once_whatever_is_lost_or_hangs(
     try:
         found = list(dispatch.dispatch(range(num_tasks), machines))
     except WorkerDiedError:
-        assert any(machines.sent.count(task) == dispatch.MOST_TRIES for task in range(num_tasks))
+        assert any(machines.sent.count(task) == dispatch.MOST_LOSSES for task in range(num_tasks))
         return
     assert sorted(found) == [(i, i * i) for i in range(num_tasks)]
     assert machines.most <= IN_FLIGHT * cores and not machines.on_the_way
-    assert len(machines.sent) == num_tasks + len(machines.lost)
-    bad = [fate for fate in fates[: len(machines.sent)] if fate != "d"]
-    assert len(machines.lost) == len(bad)
+    assert len(machines.lost) <= len([fate for fate in fates[: len(machines.sent)] if fate != "d"])
 
 
 def test_a_hung_worker_has_a_deadline_by_the_slowest_task_so_far() -> None:
-    machines = Machines("dh")
+    machines = Machines("dh", cores=1)
     assert sorted(dispatch.dispatch(range(2), machines)) == [(0, 0), (1, 1)]
     limit = dispatch.DEADLINE_SHARE * 1 + dispatch.DEADLINE_MORE
     assert limit < machines.time < limit + 3
     assert machines.lost == [f"1: a worker did not answer for {limit:.0f} s"]
+
+
+def test_idle_cores_try_what_takes_longer_than_anything_before() -> None:
+    machines = Machines("ddhd", cores=3)
+    assert sorted(dispatch.dispatch(range(4), machines)) == [(i, i * i) for i in range(4)]
+    assert machines.sent == [0, 1, 2, 3, 2] and machines.lost == []
+    assert machines.time < 4, "nobody waited for the deadline"
+    assert not machines.on_the_way, "the slow one was cancelled"
 
 
 def test_results_that_wait_to_be_taken_are_not_late() -> None:
