@@ -236,7 +236,7 @@ def _do(
     if version != package_hash():
         node = ray.util.get_node_ip_address()
         text = f"the machine {node} has another version of Tengen: install the same on every machine"
-        return Failure(UserError, text, ""), "", []
+        return Failure(UserError, text, ""), _processor(), []
     new = ray.get(loaded[0])[_num_games:] if num_games > _num_games else []
     _num_games += len(new)
     content = None if key in _works else cast(bytes, ray.get(packed[0]))
