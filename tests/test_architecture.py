@@ -37,7 +37,10 @@ HEAVY = {
     "uvicorn": ("web/",),
     "websockets": ("web/", "bench/serve.py"),
     "typer": ("cli/",),
-    "pyspiel": ("bench/peers/",),
+    "pyspiel": ("bench/peers/", "protocols/openspiel.py"),
+    "open_spiel": ("bench/peers/", "protocols/openspiel.py"),
+    "pettingzoo": ("protocols/pettingzoo.py",),
+    "gymnasium": ("protocols/pettingzoo.py",),
     "jax": ("bench/peers/",),
 }
 
