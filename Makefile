@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
 TSC := typescript@5.9.3  # checks the page's types, where there is Node.js
 
-.PHONY: demo play test test-slow check lint types peers clean
+.PHONY: demo play test test-slow check lint types peers kaggle clean
 
 demo: .venv/.installed-train
 	@$(BIN)/tengen demo
@@ -18,7 +18,7 @@ play: .venv/.installed-train
 test: .venv/.installed-dev .venv/.chromium lint types
 	$(BIN)/pytest -n auto --dist loadfile
 
-test-slow: .venv/.installed-dev
+test-slow: .venv/.installed-dev .venv-kaggle/.installed
 	$(BIN)/pytest -m slow  # one after the other: training wants all cores
 
 # The quick part of `make test`, for between two edits.
@@ -62,6 +62,15 @@ peers: .venv-peers/.installed
 	@.venv-peers/bin/pip install $(PIP_FLAGS) -c constraints-peers.txt open_spiel jax jaxlib mctx pgx
 	@touch $@
 
+# A third one with Kaggle's package, for the tests of `tengen kaggle`: without what its other games need.
+kaggle: .venv-kaggle/.installed
+
+.venv-kaggle/.installed: constraints-kaggle.txt
+	@$(PYTHON) -m venv .venv-kaggle
+	@.venv-kaggle/bin/pip install $(PIP_FLAGS) --no-deps -c constraints-kaggle.txt kaggle-environments
+	@.venv-kaggle/bin/pip install $(PIP_FLAGS) -c constraints-kaggle.txt numpy attrs flask jsonschema requests
+	@touch $@
+
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf .venv .venv-peers .venv-kaggle .mypy_cache .ruff_cache .pytest_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

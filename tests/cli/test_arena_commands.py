@@ -217,3 +217,17 @@ def test_a_worker_that_is_killed_is_told_and_what_was_played_is_kept(tmp_path: P
     assert last_line(errors).startswith("tengen: the process that worked on game ")
     assert "was killed (SIGKILL" in last_line(errors)
     assert shown.startswith("uniform against") and wait_until_gone(pids)
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        (("match", "tictactoe", "uniform", "uniform", "-n", "4"), ["Elo", "Games", "Penta", "Conds"]),
+        (("sprt", "tictactoe", "uniform", "uniform", "--max-games", "4"), ["Elo", "LLR", "Games", "Penta", "Conds"]),
+    ],
+)  # fmt: skip
+def test_a_result_ends_with_a_block_to_paste(here: Here, command: tuple[str, ...], names: list[str]) -> None:
+    shown = here.result(*command, "--workers", "1")
+    text, block, after = shown.split("```\n")
+    assert text.endswith("\n\n") and not after
+    assert [line.split("|")[0].strip() for line in block.splitlines()] == names

@@ -1,12 +1,20 @@
 """`tengen export`: what is given away plays without the run, and other runs can begin with it."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import safetensors.numpy
+import yaml  # type: ignore[import-untyped]
 
+from tengen.evaluators.card import hash_of
+from tengen.evaluators.zoo import ZOO
+from tengen.nets.checkpoint import load_net
+from tests.cli.conftest import Here
 from tests.cli.test_commands import result, tengen
 
 SMALL = [
@@ -84,3 +92,81 @@ def test_a_person_is_no_opponent_and_nothing_is_written(folder: Path) -> None:
     done = tengen("export", "small", "third", "--opponents", "human", cwd=folder)
     assert done.returncode == 2 and "human cannot be used here" in done.stderr
     assert not (folder / "third").exists()
+
+
+# The layout of Hugging Face
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shared") / "my-connect4"
+    shown = result("export", "zoo/connect4", folder, "--license", "cc-by-4.0")
+    assert shown.startswith(f"{folder}: connect4, generation ") and "alone: perfect " in shown
+    return folder
+
+
+def test_a_folder_has_the_files_that_hugging_face_expects(shared: Path, folder: Path) -> None:
+    names = {"README.md", "config.json", "card.json", "model.safetensors", "model.onnx", "model_int8.onnx"}
+    assert {file.name for file in shared.iterdir()} == names
+    assert {"README.md", "config.json", "card.json", "model.safetensors", "model.onnx"} <= {
+        file.name for file in (folder / "gift").iterdir()
+    }
+    config = json.loads((shared / "config.json").read_text())
+    assert config["model_type"] == "tengen" and config["network"]["name"] == "anysize"
+    assert config["input"] == {
+        "name": "planes",
+        "shape": ["batch", 3, "height", "width"],
+        "planes": ["mine", "theirs", "first to move"],
+    }
+    for name, digest in config["sha256"].items():
+        assert hash_of((shared / name).read_bytes()) == digest
+
+
+def test_the_model_card_has_a_header_with_the_metrics(shared: Path) -> None:
+    _, header, text = (shared / "README.md").read_text().split("---\n", 2)
+    fields, card = yaml.safe_load(header), json.loads((shared / "card.json").read_text())
+    assert fields["license"] == "cc-by-4.0" and fields["library_name"] == "tengen"
+    assert {"tengen", "connect4", "onnx"} <= set(fields["tags"])
+    (entry,) = fields["model-index"]
+    (found,) = entry["results"]
+    assert entry["name"] == "my-connect4" and found["task"]["type"] == "reinforcement-learning"
+    metrics = {metric["name"]: metric["value"] for metric in found["metrics"]}
+    assert metrics["perfect moves, the network alone"] == card["strength"]["alone"]["perfect"]["rate"]
+    assert metrics["score against uct:sims=200"] == card["strength"]["uct:sims=200"]["score"]
+    assert "| against `uct:sims=200` | 90.0 % (36 wins, 0 draws, 4 losses) |" in text
+
+
+def test_a_run_that_was_not_measured_has_no_metrics(folder: Path) -> None:
+    result("export", "small", "bare", "--games", "0", "--no-weights", cwd=folder)
+    _, header, text = (folder / "bare" / "README.md").read_text().split("---\n", 2)
+    assert "model-index" not in yaml.safe_load(header) and "Strength" not in text
+    assert not (folder / "bare" / "model.safetensors").exists()
+
+
+def test_its_weights_are_those_of_the_network_by_their_own_names(shared: Path) -> None:
+    tensors = safetensors.numpy.load_file(shared / "model.safetensors")
+    there, here = load_net(ZOO / "connect4").state_dict(), load_net(shared).state_dict()
+    assert set(tensors) == set(there) == set(here)
+    for name, array in tensors.items():
+        np.testing.assert_array_equal(array, there[name])
+        np.testing.assert_array_equal(array, here[name])
+
+
+def test_zero_plays_the_folder_and_checks_its_hashes(shared: Path, here: Here, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(shared, copy)
+    command = ["analyse", "connect4", "44", "--sims", "20", "--json"]
+    asked = [
+        json.loads(here.result(*command, "--player", f"zero:{path}"))["moves"]
+        for path in (copy, "zoo/connect4")
+    ]
+    assert asked[0] == asked[1]
+    for name in ("model.onnx", "model_int8.onnx"):
+        (copy / name).write_bytes((copy / name).read_bytes()[:-1] + b"x")
+    code, _, errors = here(*command, "--player", f"zero:{copy}")
+    assert code == 2 and "is damaged: it is not the file that card.json describes" in errors
+    weights = bytearray((copy / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (copy / "model.safetensors").write_bytes(weights)
+    code, _, errors = here("kaggle", "pack", "--net", copy, "--out", tmp_path / "x.py")
+    assert code == 2 and "damaged" in errors and not (tmp_path / "x.py").exists()

@@ -20,6 +20,7 @@ import typer
 import tengen
 from tengen.cli import (
     analyse,
+    analysis,
     bench,
     blunders,
     check,
@@ -27,6 +28,9 @@ from tengen.cli import (
     demo,
     export,
     games,
+    gomocup,
+    gtp,
+    kaggle,
     levels,
     match,
     net,
@@ -62,10 +66,13 @@ app = typer.Typer(
 app.command(cls=Command)(games.games)
 app.command(cls=Command)(show.show)
 app.command(cls=Command)(analyse.analyse)
+app.command(cls=Command)(analysis.analysis)
 app.command(cls=Command)(blunders.blunders)
 app.command(cls=Command)(solve.solve)
 app.command(cls=Command)(play.play)
 app.command(cls=Command)(serve.serve)
+app.command(cls=Command)(gomocup.gomocup)
+app.command(cls=Command)(gtp.gtp)
 app.command(cls=Command)(train.train)
 app.command(cls=Command)(config.config)
 app.command(cls=Command)(report.report)
@@ -82,6 +89,7 @@ app.command(cls=Command)(demo.demo)
 app.add_typer(openings.app, name="openings")
 app.add_typer(runs.app, name="runs")
 app.add_typer(reference.app, name="reference")
+app.add_typer(kaggle.app, name="kaggle")
 app.add_typer(bench.app, name="bench")
 
 

@@ -40,6 +40,7 @@ def match(
     """Play a match: score and Elo of A against B with 95 % intervals, each opening with both colours."""
     from tengen import games
     from tengen.arena.match import Match, Tally, match_games, match_result, tally
+    from tengen.arena.paste import paste_block
     from tengen.arena.played import PlayedGame
     from tengen.cli.arena import clock, openings, watch
     from tengen.workers.place import Place
@@ -55,5 +56,8 @@ def match(
     with Place(workers, cluster, address).run_tasks() as run_tasks:
         played, code = watch(match_games(pairing, num_games, run_tasks, out), num_games, status)
     result = match_result(pairing, played)
-    print(json.dumps(result.to_json()) if as_json else result.to_text())
+    if as_json:
+        print(json.dumps(result.to_json()))
+    else:
+        print(f"{result.to_text()}\n\n{paste_block(pairing, result)}")
     raise typer.Exit(code)

@@ -46,6 +46,7 @@ def sprt(
     """Test whether A is stronger than B (SPRT): the clearer the difference, the fewer games."""
     from tengen import games
     from tengen.arena.match import Match
+    from tengen.arena.paste import paste_block
     from tengen.arena.played import PlayedGame
     from tengen.arena.score import pair_counts
     from tengen.arena.sprt import Sprt, sprt_games, sprt_result
@@ -64,5 +65,8 @@ def sprt(
     with Place(workers, cluster, address).run_tasks() as run_tasks:
         counted, code = watch(sprt_games(pairing, test, max_games, run_tasks, out), max_games, status)
     result = sprt_result(pairing, test, counted)
-    print(json.dumps(result.to_json()) if as_json else result.to_text())
+    if as_json:
+        print(json.dumps(result.to_json()))
+    else:
+        print(f"{result.to_text()}\n\n{paste_block(pairing, result.match, result)}")
     raise typer.Exit(code)

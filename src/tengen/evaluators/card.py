@@ -11,6 +11,12 @@ from tengen.errors import UserError
 
 Precision = Literal["fp32", "int8"]
 FILES: dict[str, str] = {"fp32": "net.onnx", "int8": "int8.onnx"}
+WEIGHTS = "weights.safetensors"
+SHARED = {  # the names in a folder of `tengen export`, as Hugging Face and its users expect them
+    "net.onnx": "model.onnx",
+    "int8.onnx": "model_int8.onnx",
+    WEIGHTS: "model.safetensors",
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,12 @@ class Card:
 def hash_of(data: bytes) -> str:
     """The SHA-256 hash of a file's content."""
     return hashlib.sha256(data).hexdigest()
+
+
+def find_file(folder: Path, name: str) -> Path:
+    """The path of a network's file (a name in FILES, or WEIGHTS), which exported folders name differently."""
+    shared = folder / SHARED[name]
+    return shared if shared.is_file() else folder / name
 
 
 def read_card(folder: Path) -> Card:
@@ -77,7 +89,7 @@ def _checks(card: Card) -> dict[str, bool]:
 
 def read_onnx(folder: Path, card: Card, precision: Precision) -> bytes:
     """The content of the network's file; UserError if it is not the one that the card describes."""
-    path = folder / FILES[precision]
+    path = find_file(folder, FILES[precision])
     data = files.read_bytes(path)
     if hash_of(data) != card.hashes.get(precision):
         raise UserError(f"{path} is damaged: it is not the file that card.json describes")

@@ -26,7 +26,7 @@ import numpy as np
 
 from tengen.errors import UserError
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import FILES, Card, Precision, hash_of, read_card, read_onnx
+from tengen.evaluators.card import FILES, Card, Precision, find_file, hash_of, read_card, read_onnx
 from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.evaluators.family import home_of, planes_for
 from tengen.evaluators.forced import SeesForced
@@ -45,10 +45,15 @@ class Network:
     """A network ready to play, in one precision. Threads may share it."""
 
     def __init__(
-        self, card: Card, data: bytes, precision: Precision | None = None, source: str = "the network"
+        self,
+        card: Card,
+        data: bytes,
+        precision: Precision | None = None,
+        source: str = "the network",
+        threads: int = 1,
     ) -> None:
-        """data: its ONNX file. source: where it comes from, for messages."""
-        self.card, self.data, self.source = card, data, source
+        """data: its ONNX file. source: where it comes from, for messages. threads: of one call."""
+        self.card, self.data, self.source, self.threads = card, data, source, threads
         self.precision: Precision = precision or card.precision
         self._boards: dict[tuple[int, int], _Board] = {}
         self._lock = threading.Lock()
@@ -121,7 +126,7 @@ def _open_board(network: Network, game: Game) -> _Board:
     """The session for a game's board size; one call with planes of zeros checks that the network fits."""
     board, planes = (game.rows, game.cols), len(network.card.planes)
     try:
-        session = new_session(network.data, board)
+        session = new_session(network.data, board, network.threads)
         outputs = [output.name for output in session.get_outputs()]
 
         def run(planes: Planes) -> Answers:
@@ -139,7 +144,7 @@ def _open_board(network: Network, game: Game) -> _Board:
     return _Board(run, Gathering(run))
 
 
-_opened: WeakValueDictionary[tuple[str, str, str], Network] = WeakValueDictionary()
+_opened: WeakValueDictionary[tuple[str, str, str, int], Network] = WeakValueDictionary()
 _opening = threading.Lock()
 
 
@@ -177,12 +182,14 @@ def received(networks: Mapping[tuple[str, Precision | None], Network]) -> Iterat
             del _received[key]
 
 
-def open_network(path: str | Path, precision: Precision | None = None, game: Game | None = None) -> Network:
+def open_network(
+    path: str | Path, precision: Precision | None = None, game: Game | None = None, threads: int = 1
+) -> Network:
     """The network of a path: zoo/connect4, a run (runs/c4), or a folder with card.json and net.onnx.
 
     Without a precision, the one on its card, if that works on this machine (precision.py). Opening it again
     returns the same object with the same session while it is in use. `game`: the one it was trained for,
-    if that is not registered.
+    if that is not registered. threads: of one call.
     """
     if (here := _received.get((str(path), precision))) is not None:
         return here
@@ -190,14 +197,14 @@ def open_network(path: str | Path, precision: Precision | None = None, game: Gam
     while True:
         card = read_card(folder)
         try:
-            return _open(path, folder, card, precision, game)
+            return _open(path, folder, card, precision, game, threads)
         except UserError:
             if read_card(folder) == card:  # else a run in training has just replaced its best network
                 raise
 
 
 def _open(
-    path: str | Path, folder: Path, card: Card, precision: Precision | None, game: Game | None
+    path: str | Path, folder: Path, card: Card, precision: Precision | None, game: Game | None, threads: int
 ) -> Network:
     """The network of a folder whose card has been read."""
     if precision is None and card.precision == "int8":
@@ -205,12 +212,12 @@ def _open(
         planes_for(card, home, str(folder))  # a card that names planes the game does not have
         precision = precision_here(folder, card, home)
     chosen: Precision = precision or card.precision
-    data, file = read_onnx(folder, card, chosen), folder / FILES[chosen]
-    key = str(file.resolve()), hash_of(data), card.to_text()
+    data, file = read_onnx(folder, card, chosen), find_file(folder, FILES[chosen])
+    key = str(file.resolve()), hash_of(data), card.to_text(), threads
     with _opening:
         network = _opened.get(key)
         if network is None:
-            network = _opened[key] = Network(card, data, chosen, _shown(str(path), file))
+            network = _opened[key] = Network(card, data, chosen, _shown(str(path), file), threads)
         return network
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tengen import files, games, nets, sealed
 from tengen.errors import UserError
-from tengen.evaluators.card import Card, read_card
+from tengen.evaluators.card import WEIGHTS, Card, find_file, read_card
 from tengen.nets.net import Net
 
 ADVICE = "restore it from a copy if you have one"
@@ -23,7 +23,7 @@ UNNAMED = Path("the weights")
 
 def load_net(folder: Path) -> Net:
     """The network of a run's checkpoint with the averaged weights, which play."""
-    card, path = read_card(folder), folder / "weights.safetensors"
+    card, path = read_card(folder), find_file(folder, WEIGHTS)
     if not path.is_file():
         raise UserError(
             f"no weights in {folder}: a run keeps only those of its newest networks and its champion"
@@ -35,9 +35,11 @@ def net_of(card: Card, weights: bytes, path: Path = UNNAMED) -> Net:
     """The network with the averaged weights, from its card and the file's bytes; the path is for messages."""
     settings = dict(card.network)
     net = nets.make(settings.pop("name", ""), games.find(card.game), settings)
+    tensors = tensors_of(weights, path)
     try:
-        # "module": where PyTorch's AveragedModel keeps the network, next to a counter
-        net.load_state_dict(without_prefix("average.module", tensors_of(weights, path)))
+        # "module": where PyTorch's AveragedModel keeps the network, next to a counter. Exported weights are
+        # the average alone, without a prefix.
+        net.load_state_dict(without_prefix("average.module", tensors) or tensors)
     except RuntimeError:
         raise UserError(f"{path} does not fit the network that its card describes: {card.network}") from None
     return net.eval()

@@ -36,6 +36,7 @@ RANGES = {
     "leaves": (1, 256),
     "fours": (0, 1_000_000),
     "memory": (0, 1_000_000),
+    "threads": (1, 256),
 }
 
 RENAMED = {"table_mib": "memory"}  # settings that had another name before
@@ -51,17 +52,23 @@ def summary(name: str) -> str:
     return _class(name).summary
 
 
-def takes(spec: str, setting: str) -> bool:
-    """Does the player that a spec names have this setting?"""
-    return setting in inspect.signature(_class(spec.strip().partition(":")[0])).parameters
-
-
-def find(spec: str, game: Game) -> Player:
-    """The player a spec names, for a game: `alphabeta:depth=6`. UserError if it does not play that game."""
+def name_of(spec: str) -> str:
+    """The name of the player in a spec; UserError if there is no such player."""
     name = spec.strip().partition(":")[0]
     if name not in REGISTRY:
         hint = did_you_mean(name, REGISTRY)
         raise UserError(f"unknown player '{name}'{hint or ': there are ' + ', '.join(REGISTRY)}")
+    return name
+
+
+def takes(spec: str, setting: str) -> bool:
+    """Does the player that a spec names have this setting?"""
+    return setting in inspect.signature(_class(name_of(spec))).parameters
+
+
+def find(spec: str, game: Game) -> Player:
+    """The player a spec names, for a game: `alphabeta:depth=6`. UserError if it does not play that game."""
+    name = name_of(spec)
     before, is_command, command = spec.strip().partition("cmd=")  # a command line may hold anything:
     parsed = parse_spec(before.rstrip(":,") if is_command else spec)  # it takes the rest
     if is_command:

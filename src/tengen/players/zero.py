@@ -32,7 +32,7 @@ class Zero(Mcts):
 
     summary = (
         "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, vct, fours, "
-        "memory)"
+        "memory, threads)"
     )
 
     def __init__(
@@ -49,12 +49,13 @@ class Zero(Mcts):
         leaves: int = 8,
         memory: int = 256,
         reuse: bool = True,
+        threads: int = 1,
     ) -> None:
         """search: for a known number of simulations; by default the one it was trained with. vcf: look for a
         win by continuous fours first, and for the opponent's after the best move; by default in games that
         have fours, except for the network alone. vct: look for wins by threes and fours in the same way.
         fours: nodes of the search for fours at every leaf; 0: none. leaves: per round of PUCT. memory: MiB.
-        reuse: keep PUCT's tree."""
+        reuse: keep PUCT's tree. threads: of one call of the network."""
         if search not in (None, "puct", "gumbel"):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
         if search == "gumbel" and seconds is not None:
@@ -63,7 +64,7 @@ class Zero(Mcts):
             raise UserError(f"player 'zero': precision is fp32 or int8, got '{precision}'")
         if sims is not None and sims < 1:
             raise UserError(f"player 'zero': sims is 1 or more, got {sims}")
-        network = open_network(path or _bundled(game), cast(Precision | None, precision), game)
+        network = open_network(path or _bundled(game), cast(Precision | None, precision), game, threads)
         network.check_plays(game)
         if path and (notice := network.notice(game)):
             notices.say_once(notice)

@@ -88,9 +88,9 @@ def read_limit(limit: object) -> Limit:
         is_number = isinstance(value, kinds) and not isinstance(value, bool)
         if not is_number or (isinstance(value, float) and not math.isfinite(value)):
             what = "a number" if name == "seconds" else "a whole number"
-            raise MessageError(f"limit.{name} is {what}, got {_shown(value)}", "limit")
+            raise MessageError(f"limit.{name} is {what}, got {shown(value)}", "limit")
         if value > most[name]:
-            raise MessageError(f"limit.{name} is at most {most[name]:g}, got {_shown(value)}", "limit")
+            raise MessageError(f"limit.{name} is at most {most[name]:g}, got {shown(value)}", "limit")
     try:
         return Limit(**fields)
     except UserError as error:
@@ -107,7 +107,7 @@ def snapshot_message(snapshot: Snapshot, exact: Sequence[int | None] | None = No
 
 def _game(name: object) -> Game:
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME:
-        raise MessageError(f"game is a name of 1 to {MAX_NAME} characters, got {_shown(name)}", "game")
+        raise MessageError(f"game is a name of 1 to {MAX_NAME} characters, got {shown(name)}", "game")
     try:
         return games.find(name)
     except UserError as error:
@@ -121,7 +121,7 @@ def _set_up(game: Game, setup: Mapping[str, Any]) -> Position:
     if len(cells) > MAX_CELLS:
         raise MessageError(f"setup.cells has at most {MAX_CELLS} numbers, got {len(cells)}", "setup")
     if type(to_move) is not int or to_move not in (1, 2):
-        raise MessageError(f"setup.to_move is 1 or 2, got {_shown(to_move)}", "setup")
+        raise MessageError(f"setup.to_move is 1 or 2, got {shown(to_move)}", "setup")
     if game.look == "columns" and any(
         upper and not lower for upper, lower in zip(cells, cells[game.cols :], strict=False)
     ):
@@ -135,15 +135,15 @@ def _set_up(game: Game, setup: Mapping[str, Any]) -> Position:
 def _fields(message: object, known: Sequence[str], field: str | None) -> dict[str, Any]:
     """The fields of an object, none of them unknown."""
     if not isinstance(message, Mapping):
-        raise MessageError(f"{field or 'a query'} is an object with fields, got {_shown(message)}", field)
+        raise MessageError(f"{field or 'a query'} is an object with fields, got {shown(message)}", field)
     for name in message:
         if name not in known:
             where = f"{field}." if field else ""
-            raise MessageError(f"unknown field {where}{_shown(name)}: known are {', '.join(known)}", field)
+            raise MessageError(f"unknown field {where}{shown(name)}: known are {', '.join(known)}", field)
     return dict(message)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """The beginning of a value, for an error message."""
     text = repr(value)
     return text if len(text) <= 40 else text[:40] + "…"

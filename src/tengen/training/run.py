@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any
 from tengen import files, sealed
 from tengen.command_line import command
 from tengen.errors import UserError
-from tengen.evaluators.card import read_card
+from tengen.evaluators.card import WEIGHTS, read_card
 from tengen.training import changes, manifest
-from tengen.training.checkpoint import WEIGHTS, Checkpoint
+from tengen.training.checkpoint import Checkpoint
 from tengen.training.checkpoint import read as read_checkpoint
 from tengen.training.checkpoint import write as write_checkpoint
 from tengen.training.config import Config

@@ -8,8 +8,8 @@ from fastapi import WebSocket, WebSocketDisconnect
 
 from tengen.errors import UserError
 from tengen.protocols.analysis_messages import MessageError
+from tengen.protocols.outbox import Outbox
 from tengen.web import schemas
-from tengen.web.outbox import Outbox
 from tengen.web.pages import Page
 from tengen.web.visitors import Visitors
 

@@ -26,12 +26,12 @@ from tengen.players.limit import Clock, Limit
 from tengen.players.player import Choice, PlayerFailedError
 from tengen.players.session import PERSON, GameSession
 from tengen.protocols.analysis_messages import MessageError, snapshot_message
+from tengen.protocols.kept_players import ADVISER, SEAT, KeptPlayer
+from tengen.protocols.outbox import Outbox
+from tengen.protocols.searches import Lane, Result, Search, ServerFullError
 from tengen.search.snapshot import Snapshot
 from tengen.web import schemas, thread_work
-from tengen.web.kept_players import ADVISER, SEAT, KeptPlayer
 from tengen.web.opponents import AnySeat, seat_name, seat_player
-from tengen.web.outbox import Outbox
-from tengen.web.searches import Lane, Result, Search, ServerFullError
 from tengen.web.shared import Shared
 from tengen.web.slot import Slot
 from tengen.web.thread_work import MAX_NODES

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tengen.protocols.kept_players import PlayerStore
+from tengen.protocols.searches import Searches
 from tengen.web.exact import ExactScores
-from tengen.web.kept_players import PlayerStore
-from tengen.web.searches import Searches
 
 MEMORY = 1024  # MiB
 NUM_THREADS = 4  # more than most machines have cores for: a network answers several searches at once

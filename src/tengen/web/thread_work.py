@@ -16,10 +16,10 @@ from tengen.games.variations import Variations
 from tengen.players.limit import Limit
 from tengen.players.player import Choice
 from tengen.protocols.analysis_messages import MessageError, read_position
+from tengen.protocols.kept_players import KeptPlayer
+from tengen.protocols.searches import Search
 from tengen.search.snapshot import Snapshot
 from tengen.web.exact import ExactScores
-from tengen.web.kept_players import KeptPlayer
-from tengen.web.searches import Search
 
 MAX_NODES = 5000  # of one game with its variations
 SOLVER_SECONDS = 0.03  # between two snapshots of an analysis

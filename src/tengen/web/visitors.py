@@ -2,8 +2,8 @@
 
 import secrets
 
+from tengen.protocols.searches import ServerFullError
 from tengen.web.pages import Page
-from tengen.web.searches import ServerFullError
 from tengen.web.shared import Shared
 
 IDLE_SECONDS = 30 * 60.0  # a page without a connection is kept this long

@@ -10,10 +10,10 @@ from tengen.errors import UserError
 from tengen.games.position import Position
 from tengen.players.limit import Limit
 from tengen.players.uct import UctPlayer
-from tengen.web import kept_players
-from tengen.web.kept_players import PlayerStore, with_memory
-from tengen.web.outbox import Outbox
-from tengen.web.searches import Lane, Search, ServerFullError
+from tengen.protocols import kept_players
+from tengen.protocols.kept_players import PlayerStore, with_memory
+from tengen.protocols.outbox import Outbox
+from tengen.protocols.searches import Lane, Search, ServerFullError
 
 
 def test_a_full_lane_says_so_at_once() -> None:

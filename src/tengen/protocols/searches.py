@@ -79,10 +79,12 @@ class Search:
         self.check()
         return choice
 
-    def snapshots(self, player: Player, position: Position, limit: Limit) -> Iterator[Snapshot]:
-        """What a search finds, about ten times per second."""
+    def snapshots(
+        self, player: Player, position: Position, limit: Limit | None, every: float = 0.1
+    ) -> Iterator[Snapshot]:
+        """What a search finds, about every `every` seconds; the last snapshot is final."""
         try:
-            for snapshot in self._begin(player, position, limit):
+            for snapshot in self._begin(player, position, limit, every):
                 self.check()
                 yield snapshot
         finally:
@@ -101,9 +103,9 @@ class Search:
         except RuntimeError:  # the event loop has ended
             raise CancelledSearchError from None
 
-    def _begin(self, player: Player, position: Position, limit: Limit | None) -> Analysis:
+    def _begin(self, player: Player, position: Position, limit: Limit | None, every: float = 0.1) -> Analysis:
         self.check()
-        self._analysis = analysis = player.analyse(position, limit)
+        self._analysis = analysis = player.analyse(position, limit, every)
         if self._is_cancelled.is_set() or self.is_late:  # meanwhile
             analysis.stop()
         return analysis
@@ -123,10 +125,11 @@ class Lane:
         """Running and waiting."""
         return len(self._searches)
 
-    async def run(self, work: Callable[[Search], Result], seconds: float) -> Result:
+    async def run(self, work: Callable[[Search], Result], seconds: float | None) -> Result:
         """The result of some work, which is done in a thread of this lane.
 
-        seconds: from now on; then its search stops, also if it has waited for a thread all this time."""
+        seconds: from now on; then its search stops, also if it has waited for a thread all this time. None:
+        the search has its own limit."""
         loop = asyncio.get_running_loop()
         search = Search(loop)
         with self._changed:
@@ -135,14 +138,15 @@ class Lane:
             self._searches.add(search)
         job = self._executor.submit(search.perform, work)
         job.add_done_callback(lambda _: self._leave(search))
-        timer = loop.call_later(seconds, search.expire)
+        timer = None if seconds is None else loop.call_later(seconds, search.expire)
         try:
             return await asyncio.wrap_future(job)
         except asyncio.CancelledError:
             search.cancel()
             raise
         finally:
-            timer.cancel()
+            if timer is not None:
+                timer.cancel()
 
     def wait_until_idle(self, seconds: float) -> bool:
         """Waits until nothing runs. Not in the event loop."""

@@ -5,9 +5,10 @@
     with player.taken() as ready:                                        # in a thread: made, or still there
         ready.choose(position)
 
-A player keeps its search tree for the next move, so each belongs to one page and one purpose. If the memory
-does not suffice for another one, those that were not asked for the longest time are closed. They are made
-again when they are asked again, and have lost only their tree. Networks are shared and not counted.
+A player keeps its search tree for the next move, so each belongs to one page and one purpose, or to one query
+of `tengen analysis` at a time. If the memory does not suffice for another one, those that were not asked for
+the longest time are closed. They are made again when they are asked again, and have lost only their tree.
+Networks are shared and not counted.
 """
 
 import threading
@@ -67,7 +68,7 @@ class PlayerStore:
 class KeptPlayer(Player):
     """A player that is made when it is first asked, and made again if it was closed since then."""
 
-    summary = "for the pages of a server"
+    summary = "for the pages of a server, and for queries"
 
     def __init__(self, store: PlayerStore, spec: str, game: Game, memory: int) -> None:
         super().__init__(game)
