@@ -153,9 +153,32 @@ def test_a_cold_installation_that_cannot_be_written_keeps_its_time(tmp_path: Pat
 @pytest.mark.parametrize(("rule", "size"), [(0, 20), (4, 15)])
 def test_a_cold_installation_until_it_is_compiled(tmp_path: Path, rule: int, size: int) -> None:
     with Referee(rule, 5000, size, cold(tmp_path)) as referee:
-        play(referee, 5.0, [(x, size - 1) for x in range(0, 18, 2)], size)
+        play(referee, 5.0, [(x, y) for y in (0, size - 1) for x in range(0, 14, 2)], size)
     with Referee(rule, 5000, size, cold(tmp_path)) as referee:  # the next game finds what was compiled
         assert "simulations" in play(referee, 5.0, [(0, 0)], size)
+
+
+def test_kernels_are_kept_in_a_temporary_folder_only_if_nobody_else_can_write_there(tmp_path: Path) -> None:
+    code = "import os; from tengen.protocols.gomocup_player import use_writable_folder; use_writable_folder(); print(os.environ['NUMBA_CACHE_DIR'])"
+
+    def folder(environment: dict[str, str]) -> Path:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return Path(done.stdout.strip())
+
+    environment, own = cold(tmp_path), tmp_path / f"tengen-{os.getuid()}"
+    assert folder(environment).parent == own
+    own.chmod(0o777)
+    assert folder(environment).parent == tmp_path / "file"
+    own.rename(tmp_path / "elsewhere").chmod(0o700)
+    own.symlink_to(tmp_path / "elsewhere")
+    assert folder(environment).parent == tmp_path / "file"
+    assert folder({"TENGEN_CACHE_DIR": str(tmp_path / "new")}).parent == tmp_path / "new"
 
 
 def test_the_script_answers_start_and_ends_with_its_input() -> None:

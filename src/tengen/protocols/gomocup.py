@@ -23,12 +23,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tengen.protocols.gomocup_commands import Commands
 from tengen.protocols.gomocup_player import Wanted
 from tengen.protocols.gomocup_quick import Quick
-from tengen.protocols.gomocup_thinking import Answered, Event, Ready, Remark, Request, Thinker
+from tengen.protocols.gomocup_thinking import NOT_READY, Answered, Event, Ready, Remark, Request, Thinker
 from tengen.protocols.lines import read_lines, write_text
 
 PATIENCE = 1.2  # seconds until START is answered, ready or not
@@ -36,7 +37,7 @@ GRACE = 0.3  # seconds that a search may take longer than planned
 STOP_GRACE = 0.5  # seconds in which a search that was stopped answers
 LAST_SECONDS = 3.0  # of a move when nothing more can be read
 MOST_WAITING = 1000  # lines that were read and not answered
-STARTUP, MOST_STARTUP = 0.1, 1.0  # seconds
+STARTUP, MOST_STARTUP = 0.2, 1.5  # seconds
 STOPPED = 130  # exit code after Ctrl-C
 
 
@@ -71,7 +72,7 @@ class Gomocup:
         self._ok_at: float | None = None  # START is answered then, if not before
         # Seconds before the first line. They count if the manager asks for a move before we say OK: it may
         # have stopped this process (SIGSTOP) since it was started. We know only how long it has computed.
-        self._startup = min(STARTUP + 2 * time.process_time(), MOST_STARTUP)
+        self._startup = min(STARTUP + 3 * time.process_time(), MOST_STARTUP)
         self._due: Due | None = None
         self._waiting: deque[str] = deque()  # lines that came while a request was due
         self._is_over = False
@@ -88,10 +89,9 @@ class Gomocup:
             times = [self._ok_at, *((self._due.stop_at, self._due.quick_at) if self._due else ())]
             following = min((at for at in times if at is not None), default=None)
             left = None if following is None else max(0.0, following - time.monotonic())
-            try:
+            with suppress(queue.Empty):
                 self._hear(self._events.get(timeout=left))
-            except queue.Empty:
-                self._check_times()
+            self._check_times()
 
     def _read(self) -> None:
         try:
@@ -187,12 +187,12 @@ class Gomocup:
         if due is not None and due.stop_at is not None and now >= due.stop_at:
             self._stop(due)
         elif due is not None and due.quick_at is not None and now >= due.quick_at:
-            if due.request.has_begun and not due.request.is_stopped:  # a search that is a little late
+            if due.request.has_begun and not due.request.is_stopped:  # a search, which is a little late
                 self.thinker.stop(due.request)
                 due.quick_at = now + GRACE
             else:
                 due.request.is_given_up = True
-                self._finish(Answered(due.request, problem="the player is not ready: a move without search"))
+                self._finish(Answered(due.request, problem=NOT_READY))
 
     def _finish(self, answered: Answered) -> None:
         """Answers the request that is due, then the lines that waited for it."""

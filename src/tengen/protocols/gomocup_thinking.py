@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from tengen.players.warming import Helper
     from tengen.search.snapshot import Snapshot
 
+NOT_READY = "the player is not ready: a move without search"
+LEAST_LEFT = 0.3  # seconds: if making the player took longer and leaves less, the move is made without it
+
 SHOWN_EVERY = 0.5  # seconds between two pictures of the search
 SHOWN_MOVES = 5
 SHOWN_LINE = 8  # plies
@@ -179,9 +182,12 @@ class Thinker:
         try:
             if request.kind == "forbid":
                 return self._forbidden_points(request)
+            before = time.monotonic()
             self._equip(request.wanted)
-            if request.is_given_up:
-                return Answered(request)
+            now = time.monotonic()
+            is_late = now > request.began + request.settings.latest - LEAST_LEFT
+            if request.is_given_up or (is_late and now - before > LEAST_LEFT):
+                return Answered(request, problem=NOT_READY)
             request.has_begun = True
             return self._swap2(request) if request.kind == "swap2" else self._move(request)
         except (UserError, PlayerFailedError) as error:
