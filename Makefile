@@ -16,7 +16,7 @@ play: .venv/.installed-train
 		$(BIN)/tengen play connect4 $${newest:+--opponent "zero:$${newest%/best}"}
 
 test: .venv/.installed-dev .venv/.chromium lint types
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-slow: .venv/.installed-dev .venv-kaggle/.installed
 	$(BIN)/pytest -m slow  # one after the other: training wants all cores

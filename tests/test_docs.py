@@ -58,6 +58,7 @@ def test_nobody_is_told_to_install_a_package_of_somebody_else() -> None:
 
 def test_the_distribution_is_ours() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["name"] == "tengen-zero" and project["scripts"] == {"tengen": "tengen.cli:main"}
+    assert project["name"] == "tengen-zero"
+    assert project["scripts"] == {"tengen": "tengen.cli:main", "pbrain-tengen": "tengen.cli.gomocup:main"}
     extras = [one for extra in project["optional-dependencies"].values() for one in extra]
     assert not [one for one in extras if one.startswith("tengen[")]

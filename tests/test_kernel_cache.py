@@ -129,15 +129,16 @@ kernel_files.KernelCache.save_overload = save
 
 def test_processes_that_start_together_compile_each_kernel_once(package_copy: Path) -> None:
     """As the workers of a machine do."""
+    code = COUNTED + LOOPS.replace(', "connect4", "othello6", "hex7")', ")")
     with ThreadPoolExecutor() as pool:
-        runs = [pool.submit(run, package_copy, COUNTED + LOOPS) for _ in range(3)]
+        runs = [pool.submit(run, package_copy, code) for _ in range(3)]
         lines = [one.result().splitlines() for one in runs]
     compiled = [line for found in lines for line in found if line.startswith("compiled")]
     kernels = list((package_copy / "__pycache__").glob("kernels-*/**/*"))
-    assert len([path for path in kernels if path.suffix == ".nbc"]) == len(compiled) > 20
+    assert len([path for path in kernels if path.suffix == ".nbc"]) == len(compiled) > 10
     assert not [path for path in kernels if path.suffix == ".turn"]
     answers = [[line for line in found[:-1] if not line.startswith("compiled")] for found in lines]
-    assert answers[0] == answers[1] == answers[2] and len(answers[0]) == 5
+    assert answers[0] == answers[1] == answers[2] and len(answers[0]) == 2
 
 
 def test_the_name_depends_on_kernel_sources_and_on_nothing_else(package_copy: Path) -> None:

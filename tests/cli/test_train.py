@@ -45,7 +45,7 @@ def coached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[LengthConfi
     """Here, with a coach that trains nobody: the lengths it was asked for."""
     asked: list[LengthConfig] = []
 
-    def coach(run: Run, run_tasks: object, watcher: Watcher, run_beside: object) -> list[object]:
+    def coach(run: Run, run_tasks: object, watcher: Watcher, *others: object) -> list[object]:
         asked.append(run.config.length)
         add_generation(run, max(1, run.generation + 1))
         watcher.finished(run.metrics()[-1])
