@@ -59,11 +59,12 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Rate:
-    """Games per second of self-play with so many workers: the median of the rounds."""
+    """Self-play with so many workers: games per second, the median of the rounds."""
 
     workers: int
     local: float
     ray: float
+    positions_per_game: float  # to learn from
 
     @property
     def ratio(self) -> float:
@@ -124,14 +125,15 @@ def rates(game: str, games_per_shard: int, workers: Sequence[int], rounds: int, 
                         f"{number} workers, {name}: "
                         + (f"round {turn} of {rounds}" if turn else "warming up")
                     )
-                    seconds, _ = _timed(partial(_run, run_tasks, work, tasks))
+                    seconds, shards = _timed(partial(_run, run_tasks, work, tasks))
                     if turn:
                         found[name].append(config.selfplay.games / seconds)
-        yield Rate(number, median(found["local"]), median(found["Ray"]))
+        positions = sum(len(shard.samples) for shard in shards) / config.selfplay.games
+        yield Rate(number, median(found["local"]), median(found["Ray"]), positions)
 
 
 def whole_generation(game: str, games_per_shard: int, workers: int, show: Show) -> float:
-    """Games per second of the second generation of a real run on Ray, learning included."""
+    """Positions per second of the second generation of a real run on Ray, learning included."""
     config = bench_config(game, games_per_shard, workers)
     config = replace(config, length=replace(config.length, minutes=0.0, generations=2))
     show(f"two whole generations with {workers} workers of Ray")
@@ -140,8 +142,8 @@ def whole_generation(game: str, games_per_shard: int, workers: int, show: Show) 
         here = stack.enter_context(LocalWorkers(available_cores()))
         ray = stack.enter_context(RayCluster(cores=workers))
         run = Run.create(Path(folder) / "run", config)
-        first, second = (one.elapsed for one in train(run, ray.workers(), Watchers(), ray.workers(), here))
-    return config.selfplay.games / (second - first)
+        first, second = train(run, ray.workers(), Watchers(), ray.workers(), here)
+    return (second.replay.total - first.replay.total) / (second.elapsed - first.elapsed)
 
 
 def _work(folder: Path, config: Config, run_tasks: RunTasks) -> tuple[SelfPlay, list[ShardTask]]:

@@ -52,22 +52,28 @@ def cluster(
         if not as_json:
             print(line, flush=True)
 
+    # The speeds come first: started after `sizes`, Ray's workers are slower, for an unknown reason (LOG.md).
+    speeds = [
+        (rate, whole_generation(game, games_per_shard, rate.workers, show))
+        for rate in rates(game, games_per_shard, workers or (1, 2, 4), rounds, show)
+    ]
     one = sizes(game, games_per_shard, rounds, show)
     costs = one.costs(None if step is None else step / 1000)
     for line in _sizes_text(game, one, costs.learning):
         say(line)
-    say(f"\n{'games per second':<24}{'local':>10}{'Ray':>10}{'ratio':>8}{'with learning':>16}{'model':>10}")
+    say(f"\n{'':<14}{'games per second':>30}{'positions per second':>32}")
+    say(f"{'':<14}{'local':>12}{'Ray':>10}{'ratio':>8}{'with learning':>22}{'model':>10}")
     found: dict[str, Any] = {"game": game, "sizes": asdict(one), "measured": [], "simulated": []}
-    for rate in rates(game, games_per_shard, workers or (1, 2, 4), rounds, show):
-        whole = whole_generation(game, games_per_shard, rate.workers, show)
-        expected = games_per_shard / (games_per_shard / rate.ray + one.costs().learning)
+    for rate, whole in speeds:
+        expected = 1 / (1 / (rate.ray * rate.positions_per_game) + one.step / one.positions_per_step)
         found["measured"].append({**asdict(rate), "ratio": rate.ratio, "whole": whole, "modelled": expected})
         name = f"{rate.workers} worker{'' if rate.workers == 1 else 's'}"
-        speeds = f"{rate.local:>10.2f}{rate.ray:>10.2f}{rate.ratio:>8.2f}"
-        say(f"{name:<24}{speeds}{whole:>16.2f}{expected:>10.2f}")
-    say(f"\n{'simulated':<24}{'synchronous':>14}{'model':>10}{'overlapped':>14}{'model':>10}")
+        line = f"{name:<14}{rate.local:>12.1f}{rate.ray:>10.1f}{rate.ratio:>8.2f}"
+        say(f"{line}{whole:>22,.0f}{expected:>10,.0f}")
+    say("\nsimulated, games per second")
+    say(f"{'cores':<14}{'synchronous':>12}{'model':>10}{'overlapped':>14}{'model':>10}")
     for number in cores or (10, 100, 1000):
-        line = f"{number:<24,}"
+        line = f"{number:<14,}"
         for is_overlapped in MODES:
             show(f"simulating {number} cores")
             games = games_per_shard * simulated(costs, number, is_overlapped).shards_per_second
@@ -75,7 +81,7 @@ def cluster(
             found["simulated"].append(
                 {"cores": number, "overlap": int(is_overlapped), "games": games, "modelled": expected}
             )
-            line += f"{games:>14,.1f}{expected:>10,.1f}"
+            line += f"{games:>{14 if is_overlapped else 12},.1f}{expected:>10,.1f}"
         say(line)
     if as_json:
         print(json.dumps(found))
