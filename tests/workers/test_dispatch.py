@@ -89,12 +89,26 @@ def test_a_hung_worker_has_a_deadline_by_the_slowest_task_so_far() -> None:
     assert machines.lost == [f"1: a worker did not answer for {limit:.0f} s"]
 
 
-def test_idle_cores_try_what_takes_longer_than_anything_before() -> None:
+def test_idle_cores_try_what_takes_much_longer_than_anything_before() -> None:
     machines = Machines("ddhd", cores=3)
     assert sorted(dispatch.dispatch(range(4), machines)) == [(i, i * i) for i in range(4)]
     assert machines.sent == [0, 1, 2, 3, 2] and machines.lost == []
-    assert machines.time < 4, "nobody waited for the deadline"
+    limit = dispatch.COPY_SHARE * 1 + dispatch.COPY_MORE
+    assert limit < machines.time < limit + 2, "neither too soon nor as late as the deadline"
     assert not machines.on_the_way, "the slow one was cancelled"
+
+
+def test_what_takes_a_little_longer_is_not_sent_twice() -> None:
+    """The slower copy would be killed, and its process with it."""
+
+    class Uneven(Machines):
+        def wait(self, refs: list[Ref], seconds: float) -> list[Ref]:
+            ended = super().wait(refs, seconds)
+            return [ref for ref in ended if ref < 11 or self.time - self.on_the_way[ref][2] >= 3]
+
+    machines = Uneven(cores=4)
+    assert len(list(dispatch.dispatch(range(12), machines))) == 12
+    assert machines.sent == list(range(12))
 
 
 def test_results_that_wait_to_be_taken_are_not_late() -> None:

@@ -186,6 +186,25 @@ def test_a_task_that_always_kills_its_worker_is_given_up(
         list(workers(Deadly(), [7]))
 
 
+def test_a_slow_last_task_costs_no_process(workers: RayWorkers) -> None:
+    """Processes live on from call to call, with what they have compiled and opened."""
+    first = {process for _, process in workers(Sleeping(), [0.1, 0.1, 0.1, 1.5])}
+    second = {process for _, process in workers(Sleeping(), [2.0, 2.0])}
+    assert second <= first
+
+
+class Sleeping:
+    """Sleeps so many seconds; answers with the number of its process."""
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[float], int]]:
+        def do(task: float) -> int:
+            time.sleep(task)
+            return os.getpid()
+
+        yield do
+
+
 def test_nobody_waits_for_a_worker_that_hangs(
     cluster: RayCluster, workers: RayWorkers, tmp_path: Path
 ) -> None:

@@ -52,11 +52,6 @@ def cluster(
         if not as_json:
             print(line, flush=True)
 
-    # The speeds come first: started after `sizes`, Ray's workers are slower, for an unknown reason (LOG.md).
-    speeds = [
-        (rate, whole_generation(game, games_per_shard, rate.workers, show))
-        for rate in rates(game, games_per_shard, workers or (1, 2, 4), rounds, show)
-    ]
     one = sizes(game, games_per_shard, rounds, show)
     costs = one.costs(None if step is None else step / 1000)
     for line in _sizes_text(game, one, costs.learning):
@@ -64,7 +59,8 @@ def cluster(
     say(f"\n{'':<14}{'games per second':>30}{'positions per second':>32}")
     say(f"{'':<14}{'local':>12}{'Ray':>10}{'ratio':>8}{'with learning':>22}{'model':>10}")
     found: dict[str, Any] = {"game": game, "sizes": asdict(one), "measured": [], "simulated": []}
-    for rate, whole in speeds:
+    for rate in rates(game, games_per_shard, workers or (1, 2, 4), rounds, show):
+        whole = whole_generation(game, games_per_shard, rate.workers, show)
         expected = 1 / (1 / (rate.ray * rate.positions_per_game) + one.step / one.positions_per_step)
         found["measured"].append({**asdict(rate), "ratio": rate.ratio, "whole": whole, "modelled": expected})
         name = f"{rate.workers} worker{'' if rate.workers == 1 else 's'}"

@@ -2,8 +2,8 @@
 
 A task depends on its own values alone, so it may run anywhere, and again: if its worker or its machine is
 lost, or does not answer in time, it is sent elsewhere. When nothing is left to send and cores are idle, what
-takes longer than any task before is sent a second time, and the first result counts: nobody waits long for a
-slow machine.
+takes much longer than any task before is sent a second time, and the first result counts: nobody waits long
+for a slow machine.
 
     ┌ to do ┐   at most IN_FLIGHT per core   ┌ on the machines ┐   as they finish
     │ tasks │ ─────────────────────────────► │  one runs, one  │ ────────────────► (index, result)
@@ -26,6 +26,8 @@ IN_FLIGHT = 2  # tasks per core: one that runs and one that waits for it
 LOOK_SECONDS = 0.2  # between two looks at the machines, and at whether to stop
 FIRST_DEADLINE = 3600.0  # seconds for a task, before any task of its kind has ended
 DEADLINE_SHARE, DEADLINE_MORE = 4.0, 30.0  # then: this many times the slowest one, and some seconds
+# A second copy is sent sooner, but not at once: the loser is killed, and it takes seconds to start a worker.
+COPY_SHARE, COPY_MORE = 1.5, 5.0
 MOST_LOSSES = 12  # a task that was lost this often will be lost again
 
 Ref = Any  # of a task on its way
@@ -121,11 +123,7 @@ class _Flights:
                 self._forget(ref)
                 self._machines.cancel(ref)
                 self._replace(flight, f"a worker did not answer for {seconds:.0f} s")
-            elif (
-                idle_cores > 0
-                and seconds > (math.inf if self._slowest is None else self._slowest)
-                and len(flight.sent) == 1
-            ):
+            elif idle_cores > 0 and seconds > self._patience() and len(flight.sent) == 1:
                 self.send(flight)
                 idle_cores -= 1
 
@@ -163,3 +161,7 @@ class _Flights:
     def _deadline(self) -> float:
         """Seconds that a task may take, with waiting for a core."""
         return FIRST_DEADLINE if self._slowest is None else DEADLINE_SHARE * self._slowest + DEADLINE_MORE
+
+    def _patience(self) -> float:
+        """Seconds after which an idle core tries it too."""
+        return math.inf if self._slowest is None else COPY_SHARE * self._slowest + COPY_MORE
