@@ -123,3 +123,8 @@ def test_a_probe_that_found_out_nothing_chooses_nothing(monkeypatch: pytest.Monk
         (0, "learner.precision", "the network is too small for bf16 to be faster"),
         (0, "selfplay.precision", "int8 is 1.20 × as fast"),
     ]
+    far = Probe(True, 0.5, 0.5, 0.1, 100.0, 120.0, "int8 is 1.20 × as fast and says something else")
+    monkeypatch.setattr(exporting, "probe", lambda *_: far)
+    assert exporting.with_precisions(config, game, learner).selfplay.precision == "int8", (
+        "until it is exported"
+    )

@@ -127,10 +127,10 @@ def _death(code: int, stderr: bytes) -> str:
 
 
 def _reason(kl: float, same_move: float, value_error: float, fp32_rate: float, int8_rate: float) -> str:
+    speed = f"int8 is {int8_rate / fp32_rate:.2f} × as fast as fp32"
     found = f"KL {kl:.2g}, value error {value_error:.2g}"
-    if not Agreement(kl, same_move, value_error).is_close:
-        return f"int8 does not say what fp32 says: {found}"
-    return f"int8 is {int8_rate / fp32_rate:.2f} × as fast as fp32: {found}"
+    is_close = Agreement(kl, same_move, value_error).is_close
+    return f"{speed}: {found}" if is_close else f"{speed} and does not say what fp32 says: {found}"
 
 
 # ---- in the child

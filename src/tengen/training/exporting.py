@@ -64,7 +64,9 @@ def with_precisions(config: Config, game: Game, learner: Learner) -> Config:
         config = changed(config, [f"learner.precision={trial.precision}"], generation=0, why=trial.reason)
     if config.selfplay.precision == "auto":
         found = _probed(config, game, learner)
-        config = changed(config, [f"selfplay.precision={found.precision}"], generation=0, why=found.reason)
+        # Whether int8 agrees with fp32 is asked again at every export: a network changes.
+        precision = "int8" if found.is_fast else "fp32"
+        config = changed(config, [f"selfplay.precision={precision}"], generation=0, why=found.reason)
     return config
 
 
