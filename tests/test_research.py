@@ -33,8 +33,11 @@ def test_it_is_in_the_readme_and_short() -> None:
 
 def test_it_runs_with_one_short_generation(tmp_path: Path) -> None:
     script = SCRIPT.read_text()
-    assert script.count("minutes=2") == script.count("num_games=20") == 1
-    said = run(script.replace("minutes=2", SHORT).replace("num_games=20", "num_games=2"), tmp_path)
+    changes = {"minutes=2": SHORT, "num_games=20": "num_games=2", '"examples/breakthrough.py"': '"tictactoe"'}
+    for long, short in changes.items():
+        assert script.count(long) == 1
+        script = script.replace(long, short)
+    said = run(script, tmp_path)
     assert said.startswith("1 policy loss") and "zero:runs/research:sims=64 against uct:sims=200" in said
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.cli.test_commands import result
 
 
+@pytest.mark.slow
 def test_bench_cluster_measures_and_simulates() -> None:
     options = ("--games", "8", "--workers", "1", "--cores", "3", "--rounds", "1", "--step", "2", "--json")
     found = json.loads(result("bench", "cluster", "tictactoe", *options))

@@ -28,7 +28,7 @@ SIZES_BESIDE_THE_NAMED = [
 
 @pytest.mark.parametrize("name", [*games.names(), *SIZES_BESIDE_THE_NAMED])
 def test_every_game_keeps_the_contract(name: str) -> None:
-    for finding in check_game(games.find(name), num_positions=2000, seed=7):
+    for finding in check_game(games.find(name), num_positions=1000, seed=7):
         assert finding.ok, f"{finding.check}: {finding.problem}"
 
 

@@ -84,7 +84,9 @@ def assert_same_verdicts(game: Game, state: State, board: Board) -> dict[Point, 
     return slow
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 12))]
+)
 def test_renju_games(seed: int) -> None:
     """Stones close to other stones, fives mostly avoided: boards full of threes and fours."""
     game, rng = games.find("renju15"), random.Random(seed)

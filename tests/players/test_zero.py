@@ -54,11 +54,13 @@ def test_one_simulation_is_the_network_alone(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", ["sims=64", "sims=64,search=puct", "seconds=0.05", "sims=64,precision=int8"]
+    "settings", ["sims=64", "sims=64,search=puct", "seconds=0.3", "sims=64,precision=int8"]
 )
 def test_a_win_in_one_is_found(folder: Path, settings: str) -> None:
     """Three on the bottom row; column 1 or 5 wins."""
-    choice = zero(folder, settings).choose(Position.from_moves(GAME, "223344"))
+    player = zero(folder, settings)
+    player.prepare()
+    choice = player.choose(Position.from_moves(GAME, "223344"))
     assert choice.action in (0, 4) and choice.value == pytest.approx(0.97)
 
 

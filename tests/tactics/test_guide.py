@@ -74,7 +74,7 @@ def test_moves_are_wins_or_else_blocks(name: str) -> None:
 @pytest.mark.parametrize("name", ["gomoku6", "gomoku9", "standard15"])
 def test_then_double_threats_count_mine_before_the_opponents(name: str) -> None:
     seen = {"mine": 0, "theirs": 0, "quiet": 0}
-    for position in random_positions(name, 300, seed=4):
+    for position in random_positions(name, 150, seed=4):
         me = position.to_move
         if winning(position, 1) or winning(position, 2):
             continue
