@@ -70,7 +70,7 @@ COMMANDS: dict[str, int] = {  # a command line: how often
     "runs [--json]": 3,
     "runs rm run [--yes]": 1,
     "runs rm <text> --yes": 1,
-    "bench learner <game> --steps 1 --rounds 1 --parts <number> --busy 0": 1,
+    "bench learner <game> --steps 1 --rounds 1 --parts <text> --busy 0": 1,
     "report run [--out <out>]": 4,
     "export run <out> --positions 0 --games 0 [--no-weights]": 2,
     "kaggle pack --net <network> --out <out>": 2,
@@ -100,5 +100,5 @@ COMMANDS: dict[str, int] = {  # a command line: how often
     "bench selfplay --net <network> --rounds <number> --peers <out>": 1,
     "<text> <text>": 2,
 }
-LONG = {"--num-games", "--rounds", "--max-games", "--positions", "--games", "--seconds", "--minutes", "--workers", "-n",
-        "-r", "--live", "--undecided", "--open", "--generations", "--make-book"}  # fmt: skip
+LONG = {"--num-games", "--parts", "--rounds", "--max-games", "--positions", "--games", "--seconds", "--minutes",
+        "--workers", "-n", "-r", "--live", "--undecided", "--open", "--generations", "--make-book"}  # fmt: skip
