@@ -23,10 +23,11 @@ import numpy as np
 import tengen
 from tengen import games, players
 from tengen.arena.openings import Opening
+from tengen.arena.random_openings import random_opening
 from tengen.errors import UserError
 from tengen.evaluators.zoo import nearest
 from tengen.games import mnk
-from tengen.games.game import Game, Mask
+from tengen.games.game import Game
 from tengen.games.position import Position
 from tengen.games.reading import split_lines
 from tengen.players.limit import Limit
@@ -40,7 +41,6 @@ SIMULATIONS = 800  # of the default player
 CANDIDATES, SEARCHED = 256, 32  # positions of a batch: at first, and those that are searched
 FREE_BATCH, FREE_NUMBER = 4, 4  # each fourth batch takes at most four openings, with any number of stones
 IN_VAIN = 50  # batches without a new opening: there are no more
-REACH = 3  # of a stone from an earlier one, in rows and columns
 SOLVED = "connect4"  # the game whose judge is the solver
 STREAM = 0xB00C  # makes these random numbers independent of others with the same seed
 
@@ -198,7 +198,7 @@ def _batch(game: Game, book: Book, count: int, judge: Judge) -> list[Balanced]:
     seen = {canonical(Position.from_moves(game, one.moves)) for one in book.openings}
     positions: list[Position] = []
     for _ in range(CANDIDATES):
-        position = _random_position(game, plies, random)
+        position = random_opening(game, plies, random)
         if position is not None and (key := canonical(position)) not in seen:
             seen.add(key)
             positions.append(position)
@@ -223,34 +223,6 @@ def _plies_and_number(game: Game, book: Book, count: int) -> tuple[int, int]:
         return options[book.batches % len(options)], FREE_NUMBER
     plies = wanted[book.batches % len(wanted)]
     return plies, enough - lengths.count(plies)
-
-
-def _random_position(game: Game, plies: int, random: np.random.Generator) -> Position | None:
-    """A position after random moves; None if the game is over. In the m,n,k family stones are near each
-    other, and the first one is not near an edge."""
-    position = Position.start(game)
-    for _ in range(plies):
-        legal = position.legal_mask
-        if mnk.is_mnk(game):
-            legal = legal & _near(game, position, random)
-        if not legal.any():
-            return None
-        position = position.play(int(random.choice(np.flatnonzero(legal))))
-        if position.is_over:
-            return None
-    return position
-
-
-def _near(game: Game, position: Position, random: np.random.Generator) -> Mask:
-    """The cells around a random stone; for the first stone, those that are not near an edge."""
-    near = np.zeros((game.rows, game.cols), np.bool_)
-    if position.actions:
-        row, col = divmod(int(random.choice(position.actions)), game.cols)
-        near[max(0, row - REACH) : row + REACH + 1, max(0, col - REACH) : col + REACH + 1] = True
-    else:
-        top, left = game.rows // 4, game.cols // 4
-        near[top : game.rows - top, left : game.cols - left] = True
-    return near.reshape(-1)
 
 
 def canonical(position: Position) -> bytes:

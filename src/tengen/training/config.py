@@ -31,6 +31,7 @@ class SelfPlayConfig:
     fast_simulations: int = 8  # of a fast search: its move is played, but its position is not learned from
     full_share: float = 0.5  # of the moves get a full search, the others a fast one (playout caps)
     random_opening_plies: int = 12  # a game begins with at most this many random moves, for variety
+    opening_candidates: int = 1  # drawn per game; played is the one that the network values nearest to 0
     see_wins: bool = True  # a win in one move is found by the rules, not by the network
     fours: int = 100  # k in a row, k ≥ 4: nodes of the search for forced fours at each leaf; 0: none
     discount: float = 0.97  # per ply: a faster win is worth more
@@ -200,6 +201,7 @@ LEAST = {  # where 0 makes no sense
     "selfplay.fast_simulations": 2,
     "selfplay.full_share": 0.01,
     "selfplay.discount": 0.01,
+    "selfplay.opening_candidates": 1,
     "selfplay.considered": 2,
     "selfplay.cache_positions": 1,
     "learner.batch_size": 2,
@@ -232,6 +234,7 @@ MOST = {  # where more would crash, or never end
     "selfplay.simulations_rise": 1_000_000,
     "selfplay.fast_simulations": 1_000_000,
     "selfplay.random_opening_plies": 10_000,
+    "selfplay.opening_candidates": 1000,
     "selfplay.considered": 100_000,
     "selfplay.temperature_plies": 1_000_000,
     "selfplay.fours": 1_000_000,

@@ -1,6 +1,6 @@
 """Self-play: a shard of games, played in one batch by one worker. Its samples depend on the shard alone.
 
-1. Each game begins with a few random moves, so that the network learns to play any position.
+1. Each game begins with a few random moves (first_positions.py).
 2. Every round searches all games of the batch together. Some rounds use a fast search, with few simulations;
    the others a full search. Only full searches are learned from (playout cap randomisation, Wu 2019).
 3. When a game ends, the next one takes its slot. In games with fours (`settings.fours`) it also ends once the
@@ -17,6 +17,7 @@ from tengen.errors import UserError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.games.batch import lift
 from tengen.games.game import TO_MOVE, Game, State
+from tengen.games.position import Position
 from tengen.games.random_games import MAX_PLIES
 from tengen.search.gumbel import Gumbel
 from tengen.search.mcts import Search
@@ -26,6 +27,7 @@ from tengen.search.tree import UNKNOWN, WIN
 from tengen.tactics.fours import has_fours
 from tengen.training import targets
 from tengen.training.config import SelfPlayConfig
+from tengen.training.first_positions import first_positions
 from tengen.training.record import Samples, join
 
 Floats = npt.NDArray[np.float32]
@@ -101,7 +103,8 @@ def play_shard(
         for is_full, budget in ((True, simulations), (False, settings.fast_simulations))
     }
     states = np.zeros((slots, game.state_size), np.int16)
-    current = [_begin(game, settings, random, states[slot]) for slot in range(slots)]
+    openings = iter(first_positions(game, evaluator, settings, num_games, random))
+    current = [_begin(next(openings), states[slot]) for slot in range(slots)]
     is_on = np.ones(slots, np.bool_)  # slots with a game in progress
     finished: list[Samples] = []
     sample: tuple[int, ...] = ()
@@ -156,7 +159,7 @@ def play_shard(
             if any(one.is_full):
                 finished.append(one.finish(states[slot], value, settings, distance))
             if started < num_games:
-                current[slot] = _begin(game, settings, random, states[slot])
+                current[slot] = _begin(next(openings), states[slot])
                 started += 1
             else:
                 is_on[slot] = False
@@ -184,15 +187,7 @@ def _actions(
     return sample_actions(result, temperatures(plies, settings.temperature_plies), random)
 
 
-def _begin(game: Game, settings: SelfPlayConfig, random: np.random.Generator, state: State) -> _Game:
-    """A new game after random first moves that do not end it; `state` becomes its position."""
-    while True:
-        now, actions = game.new_state(), []
-        for _ in range(int(random.integers(settings.random_opening_plies + 1))):
-            actions.append(int(random.choice(np.flatnonzero(game.legal_mask(now)))))
-            now = game.after(now, actions[-1])
-            if game.outcome(now)[0]:
-                break
-        if not game.outcome(now)[0]:
-            state[:] = now
-            return _Game(actions)
+def _begin(opening: Position, state: State) -> _Game:
+    """A new game; `state` becomes its first position."""
+    state[:] = opening.state
+    return _Game(list(opening.actions))
