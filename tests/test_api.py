@@ -52,8 +52,10 @@ def test_a_game_comes_by_name_as_an_object_or_from_a_file() -> None:
 
 
 def test_a_game_without_a_network_is_analysed_by_uct() -> None:
-    analysis = tengen.analyse(tengen.Position.start("hex7"), tengen.Limit(simulations=50))
-    assert analysis.best.action in range(49) and analysis.snapshot.search == "Uct"
+    analysis = tengen.analyse(
+        tengen.Position.start("connect:rows=7,cols=7,k=5"), tengen.Limit(simulations=50)
+    )
+    assert analysis.best.action in range(7) and analysis.snapshot.search == "Uct"
     nearest = tengen.analyse(tengen.Position.start("gomoku11"), tengen.Limit(simulations=20))
     assert nearest.best.action in range(121) and nearest.snapshot.search == "Puct"
 

@@ -97,7 +97,7 @@ def test_paths_are_bundled_networks_runs_and_folders(tmp_path: Path) -> None:
     assert find_network(str(tmp_path / "run" / "best")) == tmp_path / "run" / "best"
     with pytest.raises(UserError) as error:
         open_network("zoo/chess")
-    names = "connect4, gomoku15, gomoku6, gomoku9, othello8, tictactoe"
+    names = "connect4, gomoku15, gomoku6, gomoku9, hex11, othello8, tictactoe"
     assert str(error.value) == f"no bundled network 'chess', there are {names}: tengen train chess makes one"
 
 
@@ -249,6 +249,8 @@ def test_planes_are_found_by_their_names() -> None:
         ("gomoku11", "gomoku9", "no network for gomoku11: playing with gomoku9's"),
         ("gomoku13", "gomoku15", "no network for gomoku13: playing with gomoku15's"),
         ("caro19", "gomoku15", "no network for caro19: playing with gomoku15's"),
+        ("hex11", "hex11", ""),
+        ("hex7", "hex11", "no network for hex7: playing with hex11's"),
         ("mnk:rows=7,cols=7,k=4", "gomoku6", "no network for mnk:rows=7,cols=7,k=4: playing with gomoku6's"),
         ("mnk:rows=4,cols=4,k=4", "gomoku6", "no network for mnk:rows=4,cols=4,k=4: playing with gomoku6's"),
         ("mnk:rows=4,cols=4,k=3", "tictactoe", "no network for mnk:rows=4,cols=4,k=3: playing with tictactoe's"),
@@ -259,7 +261,7 @@ def test_the_nearest_bundled_network(name: str, near: str, reason: str) -> None:
     assert nearest(games.find(name)) == (near, reason)
 
 
-@pytest.mark.parametrize("name", ["hex11", "hex7", "mnk:rows=9,cols=9,k=6", "connect:rows=7,cols=7,k=5"])
+@pytest.mark.parametrize("name", ["mnk:rows=9,cols=9,k=6", "connect:rows=7,cols=7,k=5"])
 def test_games_without_a_bundled_network(name: str) -> None:
     assert nearest(games.find(name)) is None
 

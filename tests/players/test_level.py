@@ -28,6 +28,7 @@ from tengen.players.player import Player
 from tengen.workers.local import LocalWorkers
 
 WITH_NETWORK = [name for name in games.names() if nearest(games.find(name))]
+NO_NETWORK = "connect:rows=5,cols=6,k=5"
 PER_KIND = 15  # positions
 
 
@@ -67,7 +68,7 @@ def _is_threatened(position: Position) -> bool:
     return all(wins(following) for following in after[:2]) and not all(wins(one) for one in after)
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "connect4", "gomoku9", "hex7"])
+@pytest.mark.parametrize("name", ["tictactoe", "connect4", "gomoku9", "hex7", NO_NETWORK])
 @pytest.mark.parametrize("n", range(3, NUM_LEVELS + 1))
 def test_from_level_3_up_no_win_in_one_and_no_block_is_overlooked(name: str, n: int) -> None:
     won, threatened = urgent_positions(name)
@@ -108,7 +109,7 @@ def _move(player: Player, seed: int, position: Position) -> int:
     return player.choose(position).action
 
 
-@pytest.mark.parametrize("name", [*WITH_NETWORK, "hex7"])
+@pytest.mark.parametrize("name", [*WITH_NETWORK, NO_NETWORK])
 def test_every_game_has_levels_that_play_legal_moves(name: str) -> None:
     assert len(settings_of(games.find(name))) == NUM_LEVELS
     position = Position.start(name)
@@ -191,7 +192,7 @@ def test_what_was_measured_belongs_to_the_present_settings_and_network(file: Pat
 
 def test_a_game_that_was_not_measured_says_so() -> None:
     assert all(level.elo is None and level.settings for level in levels_of(games.find("gomoku20")))
-    assert "UCT" in levels_of(games.find("hex7"))[0].settings
+    assert "UCT" in levels_of(games.find(NO_NETWORK))[0].settings
 
 
 @pytest.mark.parametrize(

@@ -216,5 +216,5 @@ def test_a_game_without_a_network_is_played_by_the_nearest_and_says_so(
         with players.find("zero:sims=8", game) as player:
             assert player.choose(Position.start(game)).action >= 0
     assert said == ["no network for gomoku11: playing with gomoku9's"]
-    with pytest.raises(UserError, match="no bundled network 'hex7', there are"):
-        players.find("zero:sims=8", games.find("hex7"))
+    with pytest.raises(UserError, match="no bundled network 'connect:rows=7,cols=7,k=5', there are"):
+        players.find("zero:sims=8", games.find("connect:rows=7,cols=7,k=5"))

@@ -13,7 +13,7 @@ A level is defined by moves and simulations, never by seconds: it is equally str
 moves depend only on the seed and the position: if a move is taken back and played again, the answer is the
 same. The settings are in level_settings.py, their measured strength in level_strength.py.
 
-Games without a network (Hex) have levels too: UCT, whose few simulations also see only a few moves.
+Games without a network have levels too: UCT, whose few simulations also see only a few moves.
 """
 
 import hashlib
