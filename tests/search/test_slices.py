@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from tengen.errors import UserError
+from tengen.evaluators.evaluator import Evaluation
+from tengen.games.game import Mask, State
 from tengen.games.position import Position
 from tengen.games.randomness import new_random
 from tengen.search import uct
@@ -167,6 +169,7 @@ class Widest:
 
     max_leaves_per_round: ClassVar[int] = 1
     virtual_loss: ClassVar[float] = 0.0
+    prior_temperature: ClassVar[float] = 1.0
 
     def explore(self, trees: Trees, random: np.random.Generator) -> None:
         pass
@@ -242,3 +245,30 @@ def test_puct_has_an_answer_and_a_line_before_its_first_simulation() -> None:
     search.begin(Position.start(game).state[None])
     assert search.result().actions[0] == np.argmax(search.result().priors[0])
     assert principal_variation(search.trees, 0) == []
+
+
+class CountsBatches(HashEvaluator):
+    """Remembers how many positions it was asked for together."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def evaluate(self, states: State, legal: Mask) -> Evaluation:
+        self.sizes.append(len(states))
+        return super().evaluate(states, legal)
+
+
+def test_a_round_has_more_leaves_as_the_tree_grows() -> None:
+    """One more for every 20 visits, up to six. Leaves that meet are evaluated once."""
+    game, evaluator = find_game("gomoku9"), CountsBatches()
+    search = Search(game, evaluator, Puct(), 1, 400, leaves_per_round=6, visits_per_leaf=20)
+    search.begin(game.new_state()[None])
+    search.run(400)
+    assert search.new_simulations == 400
+    visits, expected = 1, [1]  # the root
+    while visits < 401:
+        expected.append(min(6, 1 + visits // 20, 401 - visits))
+        visits += expected[-1]
+    assert len(evaluator.sizes) == len(expected)
+    assert all(size <= most for size, most in zip(evaluator.sizes, expected, strict=True))
+    assert evaluator.sizes[:19] == [1] * 19 and max(evaluator.sizes) == 6

@@ -3,15 +3,16 @@
 float32 and float64 may part ways where two scores are almost equal: at most 1 % of the trees may differ.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
+from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.evaluators.forced import SeesForced
 from tengen.evaluators.wins import sees_wins
-from tengen.games.game import State
+from tengen.games.game import Mask, State
 from tengen.search.gumbel import Gumbel, gumbel_noise, halving
 from tengen.search.mcts import Search
 from tengen.search.puct import Puct
@@ -138,6 +139,39 @@ def test_puct_with_several_leaves_a_round(name: str, leaves_per_round: int, virt
             done += slow_search.puct_round(root, world, slow, min(leaves_per_round, num_simulations - done))
         tally.compare(search.result(), [root], discount)
     tally.check()
+
+
+@pytest.mark.parametrize("name", ["connect4", CERTAIN + "gomoku6"])
+def test_puct_with_flatter_priors(name: str) -> None:
+    """P = softmax(logits / T): of the log of a prior, only its differences matter."""
+    temperature, num_simulations, discount = 1.5, 60, 0.97
+    world, states = world_of(name)
+    settings = Puct(c_puct=0.8, prior_temperature=temperature)
+    search = Search(
+        world.game, world.evaluator, settings, len(states) * 5, num_simulations, discount=discount
+    )
+    search.begin(np.concatenate([states] * 5))
+    search.run(num_simulations)
+    flatter = World(world.game, Flatter(world.evaluator, temperature))
+    roots = [flatter.root(state, discount) for state in states] * 5
+    for root in roots[: len(states)]:
+        for _ in range(num_simulations):
+            slow_search.puct_round(root, flatter, SlowPuct(0.8, None, discount))
+    tally = Tally()
+    tally.compare(search.result(), roots, discount)
+    tally.check()
+
+
+@dataclass
+class Flatter:
+    """An evaluator whose logits are divided by a temperature."""
+
+    evaluator: Evaluator
+    temperature: float
+
+    def evaluate(self, states: State, legal: Mask) -> Evaluation:
+        found = self.evaluator.evaluate(states, legal)
+        return replace(found, logits=found.logits / np.float32(self.temperature))
 
 
 @pytest.mark.parametrize("leaves_per_round", [1, 2, 3, 8])

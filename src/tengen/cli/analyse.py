@@ -101,11 +101,11 @@ def _bare(game: "Game", search: str, evaluator: str, leaves: int, seed: int) -> 
     from tengen.evaluators.rollout import RolloutEvaluator
     from tengen.evaluators.uniform import UniformEvaluator
     from tengen.players.limit import Limit
-    from tengen.players.mcts import PUCT, Mcts
+    from tengen.players.mcts import Mcts
     from tengen.search.gumbel import Gumbel
 
     leaf_evaluator = UniformEvaluator() if evaluator == "uniform" else RolloutEvaluator(game, seed=seed)
-    planned = Gumbel(noise=0.0) if search == "gumbel" else PUCT
+    planned = Gumbel(noise=0.0) if search == "gumbel" else None
     return Mcts(game, leaf_evaluator, Limit(), MEMORY, planned, DISCOUNT, leaves)
 
 

@@ -24,6 +24,7 @@ from tengen.search.snapshot import Snapshot, of_search, tree_text
 from tengen.search.tree import LOSS, WIN, Trees, children, nodes_in
 
 PUCT = Puct(fpu_reduction=0.2)  # KataGo's reduction: a lost position is searched as deeply as any other
+VISITS_PER_LEAF = 128  # of a round: 8 leaves in a tree of 400 visits cost 96 Elo at gomoku15 (LOG.md)
 LEAST_ROOM = 0.5  # of the memory: a kept tree that leaves less is dropped
 
 
@@ -38,15 +39,16 @@ class Mcts(Player):
         evaluator: Evaluator,
         limit: Limit,
         memory: int,
-        planned: Selection = PUCT,
+        planned: Selection | None = None,
         discount: float = 1.0,
         leaves: int = 8,
         reuse: bool = True,
+        puct: Puct = PUCT,
     ) -> None:
-        """memory: bytes of the tree. planned: the search for a known number of simulations. leaves: per
-        round of PUCT, evaluated together. reuse: keep the tree from move to move."""
+        """memory: bytes of the tree. planned: the search for a known number of simulations; None: PUCT.
+        leaves: per round of PUCT, evaluated together. reuse: keep the tree from move to move."""
         super().__init__(game, limit)
-        self._evaluator, self._planned = evaluator, planned
+        self._evaluator, self._planned, self._puct = evaluator, planned or puct, puct
         self._discount, self._leaves, self._reuse = discount, leaves, reuse
         self._max_nodes = nodes_in(memory, game)
         self._tree: Search | None = None  # PUCT's, kept during a game
@@ -67,7 +69,7 @@ class Mcts(Player):
 
     def search(self, position: Position, limit: Limit, seen: Mask | None = None) -> "MctsThinking":
         """The search of a position, begun. seen: the moves that it looks at, with a limit of simulations."""
-        if seen is not None or (self._planned is not PUCT and self._is_planned(limit)):
+        if seen is not None or (self._planned is not self._puct and self._is_planned(limit)):
             search = self._new_batch([position], limit, seen)
         else:
             search = self._kept_tree(position)
@@ -116,10 +118,11 @@ class Mcts(Player):
             self._tree = Search(
                 self.game,
                 self._evaluator,
-                PUCT,
+                self._puct,
                 max_simulations=self._max_nodes - 1,
                 leaves_per_round=self._leaves,
                 discount=self._discount,
+                visits_per_leaf=VISITS_PER_LEAF,
             )
         actions = moves_between(self._root, position) if self._reuse and self._root is not None else None
         self._root = None  # if the evaluator fails, the tree's position is not known

@@ -1,6 +1,7 @@
 """A trained network and a search: `zero:runs/c4:sims=400`. Plays without PyTorch."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -17,11 +18,16 @@ from tengen.games.position import Position
 from tengen.players.decision import Decision
 from tengen.players.fours import Fours
 from tengen.players.limit import Limit
-from tengen.players.mcts import PUCT, Mcts
+from tengen.players.mcts import Mcts
 from tengen.players.player import Choice, Thinking
 from tengen.search.gumbel import Gumbel
+from tengen.search.puct import Puct
 from tengen.tactics.fours import MAX_NODES, SeesFours, has_fours
 
+# PUCT's weight of the prior against the value, and what its logits are divided by: what learned from Gumbel
+# search has sharp priors and good values. LOG.md, 'the search of play'.
+C_PUCT, TEMPERATURE = 0.7, 1.5
+PUCT = Puct(C_PUCT, fpu_reduction=0.2, prior_temperature=TEMPERATURE)  # KataGo's reduction: see mcts.py
 SIMULATIONS = 400  # for moves without a limit
 MEBIBYTE = 2**20
 TREE_SHARE = 0.75  # of the memory; the rest is for the cache of evaluations
@@ -32,7 +38,7 @@ class Zero(Mcts):
 
     summary = (
         "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, vct, fours, "
-        "memory, threads)"
+        "memory, threads, c, temperature)"
     )
 
     def __init__(
@@ -50,12 +56,15 @@ class Zero(Mcts):
         memory: int = 256,
         reuse: bool = True,
         threads: int = 1,
+        c: float = C_PUCT,
+        temperature: float = TEMPERATURE,
     ) -> None:
         """search: for a known number of simulations; by default the one it was trained with. vcf: look for a
         win by continuous fours first, and for the opponent's after the best move; by default in games that
         have fours, except for the network alone. vct: look for wins by threes and fours in the same way.
         fours: nodes of the search for fours at every leaf; 0: none. leaves: per round of PUCT. memory: MiB.
-        reuse: keep PUCT's tree. threads: of one call of the network."""
+        reuse: keep PUCT's tree. threads: of one call of the network. c, temperature: PUCT's
+        weight of the priors, and what their logits are divided by."""
         if search not in (None, "puct", "gumbel"):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
         if search == "gumbel" and seconds is not None:
@@ -70,7 +79,8 @@ class Zero(Mcts):
             notices.say_once(notice)
         simulations = sims or (SIMULATIONS if seconds is None else None)
         limit = Limit(simulations=simulations, seconds=seconds)
-        self._equip(game, network, limit, search, fours, leaves, memory, reuse)
+        puct = replace(PUCT, c_puct=c, prior_temperature=temperature)
+        self._equip(game, network, limit, search, fours, leaves, memory, reuse, puct)
         looks = has_fours(game) if vcf is None else vcf
         self._fours = Fours(game, network.card.discount, threes=vct) if looks or vct else None
 
@@ -92,6 +102,7 @@ class Zero(Mcts):
         leaves: int = 8,
         memory: int = 256,
         reuse: bool = True,
+        puct: Puct = PUCT,
     ) -> None:
         tree_memory = int(TREE_SHARE * memory * MEBIBYTE)
         self.network = network
@@ -102,8 +113,9 @@ class Zero(Mcts):
             self._leaf_fours = SeesFours(game, fours)
             evaluator = SeesForced(self._answers.alone, game, self._leaf_fours, network.card.discount)
         is_gumbel = (search or network.card.search) == "gumbel"
-        planned = Gumbel(noise=0.0, c_scale=network.card.c_scale) if is_gumbel else PUCT
-        super().__init__(game, evaluator, limit, tree_memory, planned, network.card.discount, leaves, reuse)
+        planned = Gumbel(noise=0.0, c_scale=network.card.c_scale) if is_gumbel else puct
+        discount = network.card.discount
+        super().__init__(game, evaluator, limit, tree_memory, planned, discount, leaves, reuse, puct)
 
     def new_game(self, seed: int) -> None:
         super().new_game(seed)

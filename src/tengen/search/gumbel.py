@@ -49,6 +49,7 @@ class Gumbel:
 
     max_leaves_per_round: ClassVar[int] = 1
     virtual_loss: ClassVar[float] = 0.0
+    prior_temperature: ClassVar[float] = 1.0
 
     def explore(self, trees: Trees, random: np.random.Generator) -> None:
         """Nothing: Gumbel's noise is drawn with each plan."""

@@ -10,6 +10,7 @@ search.advance(actions)                    # plays them, and keeps what was foun
 """
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,9 +51,12 @@ class Search:
         max_simulations: int = 800,
         leaves_per_round: int = 1,
         discount: float = 1.0,
+        visits_per_leaf: int = 0,
     ) -> None:
         """max_simulations: a tree has this many nodes and a root; tree.nodes_in(memory, game) counts them.
         leaves_per_round > 1: for a single game, so that it too evaluates in batches (virtual loss).
+        visits_per_leaf: a small tree has fewer leaves per round, one and another one for this many visits of
+        its root; 0: always all of them.
         discount: what a result loses with every ply, so that sooner wins are worth more."""
         if leaves_per_round > settings.max_leaves_per_round:
             raise UserError(
@@ -60,7 +64,7 @@ class Search:
                 f"round, got {leaves_per_round}: use PUCT for several"
             )
         self.game, self.evaluator, self.settings = game, evaluator, settings
-        self.leaves_per_round = leaves_per_round
+        self.leaves_per_round, self._visits_per_leaf = leaves_per_round, visits_per_leaf
         self.trees = new_trees(game, num_trees, max_simulations + 1, discount)
         self.kept_visits = np.zeros(num_trees, np.int32)  # of the roots, when they became roots
         self._expand = lift(game).loops.expand
@@ -208,10 +212,13 @@ class Search:
         assert self._plan is not None
         descend, finish_round = self._plan.descend, self._finish_round
         per_round, slots = self.leaves_per_round, self._slots_for(self.leaves_per_round)
-        shares_leaves = per_round > 1 and self.trees.num_trees == 1
+        is_single, grows = self.trees.num_trees == 1, self._visits_per_leaf > 0
         while left := self._left():
+            if grows:
+                per_round = self._leaves_now()
             if slots.per_tree != per_round or left < per_round:
                 slots = self._slots_for(min(per_round, left))
+            shares_leaves = is_single and slots.per_tree > 1
             descend(slots, self._done)
             finish_round(slots)
             # Slots of one tree that meet at the same leaf share it.
@@ -219,6 +226,11 @@ class Search:
             if ends is not None and time.perf_counter() >= ends:
                 return self._left() == 0
         return True
+
+    def _leaves_now(self) -> int:
+        """The leaves of the next round: more, the larger the tree is."""
+        visits = int(self.trees.nodes.visits[self.trees.roots].max())
+        return min(self.leaves_per_round, 1 + visits // self._visits_per_leaf)
 
     def _left(self) -> int:
         """Simulations of the plan that are still to be done, and surely fit."""
@@ -241,10 +253,16 @@ class Search:
     def _finish_round(self, slots: Slots) -> Evaluation | None:
         """Play, evaluate, back up."""
         count = self._make_states(slots)
-        evaluation = self.evaluator.evaluate(slots.states[:count], slots.legal[:count]) if count else None
+        evaluation = self._evaluate(slots.states[:count], slots.legal[:count]) if count else None
         if back_up(self.trees, slots, evaluation, count, self.settings.virtual_loss):
             self._all_proven = self.is_proven
         return evaluation
+
+    def _evaluate(self, states: State, legal: Mask) -> Evaluation:
+        found = self.evaluator.evaluate(states, legal)
+        if (temperature := self.settings.prior_temperature) == 1.0:
+            return found
+        return replace(found, logits=found.logits / np.float32(temperature))
 
     def _take_wins(self, slots: Slots, found: Evaluation) -> None:
         """Visits the winning move of every root that the evaluator knows to be won."""

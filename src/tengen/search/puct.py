@@ -27,6 +27,7 @@ class Puct:
     # says of the position, less this much, so that the search of a lost position stays deep (KataGo: 0.2).
     fpu_reduction: float | None = None
     virtual_loss: float = 1.0  # what a leaf that is being evaluated counts as, when a round has several
+    prior_temperature: float = 1.0  # the priors are softmax(logits / this); above 1, they differ less (lc0)
 
     max_leaves_per_round: ClassVar[int] = 4096
 

@@ -33,6 +33,10 @@ class Selection(Protocol):
     def virtual_loss(self) -> float:
         """What a leaf that is being evaluated counts as, where a round has several."""
 
+    @property
+    def prior_temperature(self) -> float:
+        """What the evaluator's logits are divided by."""
+
     def explore(self, trees: Trees, random: np.random.Generator) -> None:
         """Adds noise to new roots, before any plan."""
 
