@@ -63,7 +63,7 @@ def test_warm_says_each_step_and_the_second_time_that_all_is_there(tmp_path: Pat
     assert first.returncode == 0, first.stderr
     assert first.stdout.startswith("compiled for hex: ")
     lines = [line for line in first.stderr.splitlines() if not line.startswith("tengen: compiling")]
-    assert [line.split()[0] for line in lines] == [f"{number}/7" for number in range(1, 8)]
+    assert [line.split()[0] for line in lines] == [f"{number}/8" for number in range(1, 9)]
     assert all("s left" in line for line in lines)
     again = run(tmp_path, "-m", "tengen", "warm", "hex7")
     assert (again.returncode, again.stdout, again.stderr) == (0, "compiled already for hex\n", "")
