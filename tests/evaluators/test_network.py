@@ -97,7 +97,7 @@ def test_paths_are_bundled_networks_runs_and_folders(tmp_path: Path) -> None:
     assert find_network(str(tmp_path / "run" / "best")) == tmp_path / "run" / "best"
     with pytest.raises(UserError) as error:
         open_network("zoo/chess")
-    names = "connect4, gomoku15, gomoku6, gomoku9, hex11, othello8, tictactoe"
+    names = "caro15, connect4, gomoku15, gomoku6, gomoku9, hex11, othello8, tictactoe"
     assert str(error.value) == f"no bundled network 'chess', there are {names}: tengen train chess makes one"
 
 
@@ -248,7 +248,9 @@ def test_planes_are_found_by_their_names() -> None:
         ("mnk:rows=15,cols=15,k=5", "gomoku15", ""),
         ("gomoku11", "gomoku9", "no network for gomoku11: playing with gomoku9's"),
         ("gomoku13", "gomoku15", "no network for gomoku13: playing with gomoku15's"),
-        ("caro19", "gomoku15", "no network for caro19: playing with gomoku15's"),
+        ("caro19", "caro15", "no network for caro19: playing with caro15's"),
+        ("caro15-exact", "caro15", "no network for caro15-exact: playing with caro15's"),
+        ("standard15", "gomoku15", "no network for standard15: playing with gomoku15's"),
         ("hex11", "hex11", ""),
         ("hex7", "hex11", "no network for hex7: playing with hex11's"),
         ("mnk:rows=7,cols=7,k=4", "gomoku6", "no network for mnk:rows=7,cols=7,k=4: playing with gomoku6's"),

@@ -74,7 +74,7 @@ def test_positions_together_are_as_each_alone(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("zero:zoo/chess", "no bundled network 'chess', there are connect4, gomoku15"),
+        ("zero:zoo/chess", "no bundled network 'chess', there are caro15, connect4"),
         ("zero:nowhere", "no network in nowhere: expected a folder with card.json and net.onnx"),
         ("zero:{folder}:sims=0", "player 'zero': sims is 1 or more, got 0"),
         ("zero:{folder}:search=minmax", "player 'zero': search is puct or gumbel, got 'minmax'"),

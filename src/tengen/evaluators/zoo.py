@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tengen.errors import UserError
 from tengen.evaluators.card import read_card
 from tengen.evaluators.family import differences, home_of, planes_for
+from tengen.games import mnk
 from tengen.games.game import Game
 
 ZOO = Path(__file__).parent.parent / "zoo"
@@ -40,10 +41,10 @@ def find_network(path: str) -> Path:
 def nearest(game: Game) -> Nearest | None:
     """The bundled network to play a game with; None if there is none for it.
 
-    A network of another game must be of the same family, with the same number in a row (k). The same rule
+    A network of another game must be of the same family, with the same number in a row (k). The nearest rule
     comes first, then the nearest number of cells.
     """
-    found: list[tuple[tuple[bool, ...], int, str]] = []
+    found: list[tuple[tuple[bool, ...], int, int, str]] = []
     for name in bundled():
         card = read_card(ZOO / name)
         try:
@@ -53,9 +54,10 @@ def nearest(game: Game) -> Nearest | None:
         home = home_of(card, game)
         other = differences(home, game)
         if not any(other[:1]):  # another k is another game
-            found.append((other, abs(home.rows * home.cols - game.rows * game.cols), name))
+            rule = mnk.rule_distance(home, game) if mnk.is_mnk(game) else 0
+            found.append((other, rule, abs(home.rows * home.cols - game.rows * game.cols), name))
     if not found:
         return None
-    other, cells, name = min(found)
+    other, _, cells, name = min(found)
     is_own = name == game.name or not (any(other) or cells)
     return Nearest(name, "" if is_own else f"no network for {game.name}: playing with {name}'s")

@@ -294,6 +294,15 @@ def is_mnk(game: Game) -> bool:
     return game.play in (play, play_renju)
 
 
+def rule_distance(one: Game, other: Game) -> int:
+    """How far apart the rules of two games of the family are: 0 the same, 1 the two kinds of caro,
+    2 freestyle and another, 3 two others."""
+    rules = {RULES[one.header[3]], RULES[other.header[3]]}
+    if len(rules) == 1:
+        return 0
+    return 1 if rules == {"caro", "caro-exact"} else 2 if "freestyle" in rules else 3
+
+
 def is_five_in_a_row(game: Game) -> bool:
     """Gomoku, standard, caro, renju on any board: not four in a row, not tic-tac-toe."""
     return is_mnk(game) and game.header[2] == 5
