@@ -97,7 +97,7 @@ def test_paths_are_bundled_networks_runs_and_folders(tmp_path: Path) -> None:
     assert find_network(str(tmp_path / "run" / "best")) == tmp_path / "run" / "best"
     with pytest.raises(UserError) as error:
         open_network("zoo/chess")
-    names = "caro15, connect4, gomoku15, gomoku6, gomoku9, hex11, othello8, tictactoe"
+    names = "caro15, connect4, gomoku15, gomoku6, gomoku9, hex11, othello8, renju15, tictactoe"
     assert str(error.value) == f"no bundled network 'chess', there are {names}: tengen train chess makes one"
 
 
@@ -250,6 +250,7 @@ def test_planes_are_found_by_their_names() -> None:
         ("gomoku13", "gomoku15", "no network for gomoku13: playing with gomoku15's"),
         ("caro19", "caro15", "no network for caro19: playing with caro15's"),
         ("caro15-exact", "caro15", "no network for caro15-exact: playing with caro15's"),
+        ("mnk:rows=9,cols=9,k=5,rule=standard", "gomoku9", "no network for mnk:rows=9,cols=9,k=5,rule=standard: playing with gomoku9's"),
         ("standard15", "gomoku15", "no network for standard15: playing with gomoku15's"),
         ("hex11", "hex11", ""),
         ("hex7", "hex11", "no network for hex7: playing with hex11's"),

@@ -94,7 +94,7 @@ def test_what_the_server_says_about_its_games(server: Running) -> None:
     )
     assert families["tictactoe"] == "tictactoe" and families["renju15"] == "renju"
     assert games["connect4"]["network"] == "connect4" and games["connect4"]["can_solve"]
-    assert games["hex7"]["network"] == "hex11" and "gomoku15" in games["renju15"]["note"]
+    assert games["hex7"]["network"] == "hex11" and "gomoku15" in games["standard15"]["note"]
     assert [level["level"] for level in games["gomoku9"]["levels"]] == list(range(1, 11))
     paths = httpx.get(f"{server.url}/openapi.json").json()["paths"]
     assert set(paths) == {"/api/health", "/api/games"}
