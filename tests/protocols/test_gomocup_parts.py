@@ -109,13 +109,22 @@ def test_memory_leaves_room_for_the_program() -> None:
     assert 20_000_000 < used_memory() < 4_000_000_000
 
 
+NETWORKS = {
+    "freestyle": "gomoku",
+    "standard": "gomoku",
+    "renju": "renju",
+    "caro": "caro",
+    "caro-exact": "caro",
+}
+
+
 def test_the_player_of_every_rule_is_a_network() -> None:
     for rule in mnk.RULES:
         for size in (5, 15, 20, 22):
             game = games.find(f"mnk:rows={size},cols={size},k=5,rule={rule}")
             spec = default_spec(game, 64, threads=2)
-            assert spec.startswith("zero:zoo/gomoku") and spec.endswith(":memory=64,threads=2")
-    assert default_spec(games.find("hex7"), 64, 1) == "alphabeta:vcf=yes,memory=64"
+            assert spec.startswith(f"zero:zoo/{NETWORKS[rule]}") and spec.endswith(":memory=64,threads=2")
+    assert default_spec(games.find("mnk:rows=9,cols=9,k=6"), 64, 1) == "alphabeta:vcf=yes,memory=64"
 
 
 # Boards

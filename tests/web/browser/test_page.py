@@ -197,7 +197,7 @@ def test_a_line_is_shown_on_the_board(open_page: OpenPage) -> None:
 
 # Learning from mistakes.
 
-BLUNDER = "e5 a1 e6 a2 e7 a9 i9"  # black has three in a row, and white looks away; then black misses to go on
+BLUNDER = "e5 d2 e6 e2 e7 f2 i9"  # both have three in a row; black, who would win, looks away and is lost
 
 
 def test_review_finds_a_planted_blunder_and_retry_takes_only_better_moves(open_page: OpenPage) -> None:
