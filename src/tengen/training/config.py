@@ -31,7 +31,7 @@ class SelfPlayConfig:
     fast_simulations: int = 8  # of a fast search: its move is played, but its position is not learned from
     full_share: float = 0.5  # of the moves get a full search, the others a fast one (playout caps)
     random_opening_plies: int = 12  # a game begins with at most this many random moves, for variety
-    opening_candidates: int = 1  # drawn per game; played is the one that the network values nearest to 0
+    opening_candidates: int = 1  # openings drawn per game; the network plays the one it values nearest to 0
     see_wins: bool = True  # a win in one move is found by the rules, not by the network
     fours: int = 100  # k in a row, k ≥ 4: nodes of the search for forced fours at each leaf; 0: none
     discount: float = 0.97  # per ply: a faster win is worth more

@@ -1,8 +1,8 @@
 """The first positions of the games of self-play: a few random moves, so that a network learns any position.
 
-Random moves decide many games: in five in a row the first player wins nine games in ten of them, and a value
-learns little more than that. So several positions are drawn for each game, and the one is played whose value,
-by the network alone, is nearest to 0 (balanced openings, as in KataGo's self-play for gomoku).
+Random moves decide many games, from which a network learns little. So several positions can be drawn for each
+game, of which the one is played whose value, by the network alone, is nearest to 0. At gomoku15, four instead
+of one: mean size of that value 0.14 instead of 0.29, games of 32 moves instead of 23 (LOG.md).
 """
 
 import numpy as np
