@@ -41,7 +41,7 @@ class AnySize(Net):
         super().__init__(game)
         if value not in ("scalar", "wdl"):
             raise UserError(f"network 'anysize': value is scalar or wdl, got '{value}'")
-        self.is_wdl, self.discount = value == "wdl", discount
+        self.channels, self.is_wdl, self.discount = channels, value == "wdl", discount
         # The value of a position does not depend on the moves before it, so the last move is not an input.
         self.planes = tuple(i for i, name in enumerate(game.plane_names) if name != LAST_MOVE)
         self.first = nn.Sequential(conv(len(self.planes), channels, size=7), nn.ReLU())

@@ -8,6 +8,7 @@ from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
 from tengen.nets.describe import outline
 from tengen.nets.evaluator import find_device
+from tengen.nets.growing import check_fits, same_value
 from tengen.training.checkpoint import read as read_checkpoint
 from tengen.training.config import Config
 from tengen.training.playing import MOST_RISE
@@ -36,17 +37,14 @@ def check(config: Config) -> None:
 
 def _check_network(config: Config, game: Game) -> None:
     network = outline(config.network.name, game, arguments_of(config))
-    wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     if config.network.start:
-        weights = load_net(find_network(config.network.start)).state_dict()
-        found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-        differing = [name for name in wanted | found if wanted.get(name) != found.get(name)]
-        if differing:
-            first = differing[0]
-            there, here = found.get(first, "missing"), wanted.get(first, "missing")
+        other = load_net(find_network(config.network.start))
+        check_fits(network, other)
+        if not same_value(network, other) and not config.network.teacher:
             raise UserError(
-                "these weights do not fit the network of this run: "
-                f"{first} is {there} in {config.network.start}, {here} here"
+                f"{config.network.start} predicts values in another way than network.value="
+                f"{config.network.value}: the new part knows nothing, so name a teacher for the first "
+                f"games, as with --set network.teacher={config.network.start}"
             )
 
 

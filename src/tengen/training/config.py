@@ -15,7 +15,7 @@ class NetworkConfig:
     channels: int = 48  # of anysize: its width
     blocks: int = 5  # of anysize: its depth
     value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: chances of the results and plies left
-    start: str = ""  # run or network whose weights it starts from, of any board size; empty: random weights
+    start: str = ""  # run or network to begin with, of at most this size, any board; empty: random weights
     teacher: str = ""  # run or network of any shape that plays the first games, for another to learn from
     teacher_generations: int = 20  # played by the teacher, if there is one
 

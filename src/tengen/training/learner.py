@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel
 
-from tengen.errors import UserError
 from tengen.games.batch import lift
 from tengen.games.game import LAST_ACTION, Game
+from tengen.nets import growing
 from tengen.nets.checkpoint import (
     load_tensors,
     optimizer_tensors,
@@ -137,13 +137,9 @@ class Learner:
         self._average.update_parameters(self.net)
 
     def begin_with(self, other: Net) -> None:
-        """Copies the weights of another network, which may be for another board size."""
-        try:
-            self.net.load_state_dict(other.state_dict())
-            self.player.load_state_dict(other.state_dict())
-        except RuntimeError as error:
-            reason = str(error).splitlines()[-1].strip()
-            raise UserError(f"these weights do not fit the network of this run: {reason}") from None
+        """Begins with the weights of another network, which may be smaller or for another board size."""
+        growing.begin(self.net, other)
+        self.player.load_state_dict(self.net.state_dict())
 
     def to_bytes(self) -> bytes:
         """Everything needed to continue learning, as the bytes of a safetensors file."""
