@@ -15,7 +15,9 @@ from tengen import games, nets
 from tengen.bench import residual
 from tengen.bench import selfplay as bench
 from tengen.bench.peer import Peer
-from tengen.bench.selfplay import AlphaZeroGomokuRate, Candidate, Effort, Measured, Scaling, SelfPlayRate
+from tengen.bench.selfplay import Effort, Measured
+from tengen.bench.selfplay_goals import GOALS, AlphaZeroGomokuRate, Scaling, SelfPlayRate, targets
+from tengen.bench.selfplay_networks import Candidate, plain_network, trained_network
 from tengen.cli.bench import app
 from tengen.errors import UserError
 from tengen.evaluators.card import Card, hash_of
@@ -30,7 +32,7 @@ TINY = ("--channels", "4", "--blocks", "1", "--rounds", "1", "--seconds", "0.02"
 
 @pytest.fixture(scope="module")
 def tiny() -> Candidate:
-    return bench.plain_network(channels=4, blocks=2)
+    return plain_network(channels=4, blocks=2)
 
 
 # ---- the network that both sides have
@@ -196,7 +198,7 @@ GOMOKU = [
 
 
 def test_a_target_is_reached_at_what_was_asked() -> None:
-    found = {target.what: target for target in bench.targets(RATES, SCALING, GOMOKU)}
+    found = {target.what: target for target in targets(RATES, SCALING, GOMOKU)}
     assert len(found) == 13
     missed = {what for what, target in found.items() if not target.is_reached}
     assert missed == {
@@ -207,7 +209,7 @@ def test_a_target_is_reached_at_what_was_asked() -> None:
         "int8, cache: simulations per evaluation of an empty loop",  # 1.48 of 1.5
     }
     assert all(target.is_reached == (target.value >= target.goal) for target in found.values())
-    assert bench.targets([], None, []) == []
+    assert targets([], None, []) == []
 
 
 # ---- what is shown
@@ -263,17 +265,17 @@ def test_bench_selfplay_measures_four_ways_without_peers() -> None:
     assert [row["who"] for row in found["selfplay"]] == ["fp32", "int8", "fp32, cache", "int8, cache"]
     assert all(row["times_peer"] is None and 0 < row["network_share"] < 1 for row in found["selfplay"])
     assert found["scaling"] is None and found["alphazero-gomoku"] == [] and len(found["targets"]) == 8
-    for who, line in zip(bench.GOALS, shown.stderr.splitlines()[1:], strict=True):
+    for who, line in zip(GOALS, shown.stderr.splitlines()[1:], strict=True):
         assert line.startswith(f"round 1 of 1: {who} ")
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no network in nowhere"):
-        bench.trained_network("nowhere")
+        trained_network("nowhere")
     card = Card("tictactoe", {"name": "anysize"}, (0, 1), 3, discount=1.0, precision="fp32")
     (tmp_path / "card.json").write_text(card.to_text())
     with pytest.raises(UserError, match=r"expected a network for connect4, the one in .* plays tictactoe"):
-        bench.trained_network(str(tmp_path))
+        trained_network(str(tmp_path))
     failed = CliRunner().invoke(app, ["selfplay", "--peers", "nowhere", "--part", "peers", *TINY])
     assert str(failed.exception) == "no peers in nowhere: run `make peers` first, or pass --peers none"
 
@@ -286,7 +288,7 @@ def test_a_trained_network_keeps_what_its_card_says(tmp_path: Path) -> None:
     card = Card("connect4", {"name": "anysize"}, net.planes, 7, 0.9, "fp32", c_scale=0.3, hashes=hashes)
     (tmp_path / "card.json").write_text(card.to_text())
     (tmp_path / "net.onnx").write_bytes(data)
-    network = bench.trained_network(str(tmp_path))
+    network = trained_network(str(tmp_path))
     assert network.data["fp32"] == data and network.planes == (0, 1, 3)
     assert (network.discount, network.c_scale) == (0.9, 0.3)
     assert network.multiply_adds == residual.multiply_adds(

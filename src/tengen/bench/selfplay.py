@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -22,20 +22,19 @@ from typing import Any
 import numpy as np
 
 from tengen import nets
-from tengen.bench import residual
 from tengen.bench.peer import Peer
 from tengen.bench.search import position_after
-from tengen.errors import UserError
+from tengen.bench.selfplay_goals import AlphaZeroGomokuRate, Scaling, SelfPlayRate
+from tengen.bench.selfplay_networks import Candidate, network_of
 from tengen.evaluators.cache import CachedEvaluator
-from tengen.evaluators.card import Card, Precision, hash_of, read_card, read_onnx
+from tengen.evaluators.card import Precision
 from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.evaluators.gathering import Answers
 from tengen.evaluators.network import Network
 from tengen.evaluators.samples import random_planes
-from tengen.evaluators.zoo import find_network
 from tengen.games import find
 from tengen.games.game import Game, Mask, Planes, State
-from tengen.nets.export import to_int8, to_onnx
+from tengen.nets.export import to_onnx
 from tengen.training.checkpoint import Checkpoint
 from tengen.training.config import SelfPlayConfig
 from tengen.training.selfplay import play_shard
@@ -44,7 +43,6 @@ from tengen.workers.local import LocalWorkers
 
 SIMULATIONS = 32  # of every move
 PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
-CALIBRATION = 1024  # positions for int8
 
 PEER = "mctx + pgx"
 PEER_BATCHES = (32, 64, 128, 256)  # games at once; the fastest is taken. 512 was a seventh slower than 64
@@ -53,20 +51,7 @@ CHECKED = [3, 3, 2, 4, 3]  # moves to a position for which both networks must ha
 ALPHAZERO_GOMOKU = "mnk:rows=8,cols=8,k=5"
 ALPHAZERO_GOMOKU_SIMULATIONS = 400
 ALPHAZERO_GOMOKU_PEER = (4.8, 950.0)  # games per minute, simulations per second; with PyTorch
-ALPHAZERO_GOMOKU_FEWER = (
-    4  # times fewer games than of Connect 4: they have six times the simulations, or more
-)
-
-# At least: the share of the time inside the network, and simulations per evaluation of the empty loop.
-GOALS = {
-    "fp32": (0.90, 0.9),
-    "int8": (0.85, 0.9),
-    "fp32, cache": (0.90, 1.5),
-    "int8, cache": (0.85, 1.5),
-}
-GOAL_PEER = {"fp32": 1.2, "int8": 3.0, "int8, cache": 5.0}  # simulations per second, times the peer's
-GOAL_SCALING = 1.8
-GOAL_ALPHAZERO_GOMOKU = 10.0  # games per minute, times the peer's, in our fastest way
+ALPHAZERO_GOMOKU_FEWER = 4  # times fewer games than of Connect 4: six times the simulations, or more
 
 Show = Callable[[str], None]  # shows what was just measured
 
@@ -79,34 +64,6 @@ class Effort:
     seconds: float  # of the peer and of the empty loop, each time
     games: int  # of a shard
     opening_plies: int = 0  # our games begin with at most this many random moves; the peer's with none
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A network to play with, in both precisions."""
-
-    name: str
-    multiply_adds: int  # per position
-    data: dict[Precision, bytes]
-    planes: tuple[int, ...]
-    discount: float  # with which its values were learned
-    c_scale: float  # of Gumbel search
-    weights: residual.Weights = field(default_factory=dict)  # for a peer, if it can use this network
-
-    def card(self, game: Game, precision: Precision) -> Card:
-        return Card(
-            game=game.name,
-            network={"name": self.name},
-            planes=self.planes,
-            generation=0,
-            discount=self.discount,
-            precision=precision,
-            c_scale=self.c_scale,
-            hashes={precision: hash_of(data) for precision, data in self.data.items()},
-        )
-
-    def network(self, game: Game, precision: Precision) -> Network:
-        return Network(self.card(game, precision), self.data[precision])
 
 
 @dataclass(frozen=True)
@@ -126,87 +83,6 @@ class Measured:
     def rate(self) -> float:
         """Simulations per second."""
         return self.simulations / max(self.seconds, 1e-6)
-
-
-@dataclass(frozen=True)
-class SelfPlayRate:
-    """Medians of the rounds; a ratio is the median of the ratios of neighbouring measurements."""
-
-    who: str
-    simulations_per_second: float
-    games_per_second: float
-    moves_per_game: float
-    times_peer: float | None = None
-    network_share: float | None = None  # of the time
-    hit_rate: float | None = None
-    loop_per_second: float | None = None  # evaluations in the empty loop
-    times_loop: float | None = None  # simulations per evaluation of the empty loop
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """The time of the same shards with one process and with two: medians."""
-
-    one_seconds: float
-    two_seconds: float
-    ratio: float
-    core_share: (
-        float  # share of a core that each of the two had: if it is far below 1, the ratio means nothing
-    )
-
-
-@dataclass(frozen=True)
-class AlphaZeroGomokuRate:
-    """Medians. Games differ in length from the peer's, so both ratios are given."""
-
-    who: str
-    games_per_minute: float
-    times_peer: float  # games
-    simulations_per_second: float
-    times_peer_simulations: float
-    moves_per_game: float
-    network_share: float
-    hit_rate: float | None
-
-
-@dataclass(frozen=True)
-class Target:
-    """A goal, and the measured value, which should be at least the goal."""
-
-    what: str
-    value: float
-    goal: float
-    is_reached: bool
-
-
-def targets(
-    rates: list[SelfPlayRate], scaling: Scaling | None, gomoku: list[AlphaZeroGomokuRate]
-) -> list[Target]:
-    """The goals of everything that was measured."""
-    found: list[tuple[str, float, float]] = []
-    for rate in rates:
-        if rate.who in GOAL_PEER and rate.times_peer is not None:
-            found.append(
-                (
-                    f"{rate.who}: simulations per second, times the peer's",
-                    rate.times_peer,
-                    GOAL_PEER[rate.who],
-                )
-            )
-        if rate.network_share is not None and rate.times_loop is not None:  # ours
-            share, times_loop = GOALS[rate.who]
-            found += [
-                (f"{rate.who}: share of the time inside the network", rate.network_share, share),
-                (f"{rate.who}: simulations per evaluation of an empty loop", rate.times_loop, times_loop),
-            ]
-    if scaling:
-        found.append(("two processes, times one", scaling.ratio, GOAL_SCALING))
-    if gomoku:
-        best = max(rate.times_peer for rate in gomoku)
-        found.append(
-            ("AlphaZero_Gomoku's network: games per minute, times the peer's", best, GOAL_ALPHAZERO_GOMOKU)
-        )
-    return [Target(what, value, goal, value >= goal) for what, value, goal in found]
 
 
 # ---- next to mctx + pgx
@@ -441,7 +317,7 @@ def alphazero_gomoku(effort: Effort, show: Show) -> list[AlphaZeroGomokuRate]:
     game = find(ALPHAZERO_GOMOKU)
     net = nets.make("gomoku", game)
     data = to_onnx(net, random_planes(game, 64))
-    network = _network("gomoku", game, data, net.planes)
+    network = network_of("gomoku", game, data, net.planes)
     settings = SelfPlayConfig(
         search="puct",
         simulations=ALPHAZERO_GOMOKU_SIMULATIONS,
@@ -476,42 +352,6 @@ def _alphazero_gomoku_rate(way: Way) -> AlphaZeroGomokuRate:
         moves_per_game=rate.moves_per_game,
         network_share=rate.network_share,
         hit_rate=rate.hit_rate,
-    )
-
-
-# ---- networks
-
-
-def plain_network(channels: int, blocks: int) -> Candidate:
-    """A residual network with random weights, which the peer can use too."""
-    connect4 = find("connect4")
-    weights = residual.random_weights(connect4, channels, blocks)
-    data = residual.to_onnx(connect4, weights)
-    network = _network(f"residual {channels} × {blocks}", connect4, data, residual.PLANES)
-    return replace(network, weights=weights)
-
-
-def trained_network(path: str) -> Candidate:
-    """The network of a run or of a folder with a card. It is exported to int8 again, because not all are."""
-    folder = find_network(path)
-    card = read_card(folder)
-    if card.game != "connect4":
-        raise UserError(f"expected a network for connect4, the one in {folder} plays {card.game}")
-    name, fp32 = f"{path}, generation {card.generation}", read_onnx(folder, card, "fp32")
-    network = _network(name, find("connect4"), fp32, card.planes)
-    return replace(network, discount=card.discount, c_scale=card.c_scale)
-
-
-def _network(name: str, game: Game, fp32: bytes, planes: tuple[int, ...]) -> Candidate:
-    seen = np.ascontiguousarray(random_planes(game, CALIBRATION)[:, planes])
-    defaults = SelfPlayConfig()
-    return Candidate(
-        name,
-        residual.multiply_adds(fp32, game),
-        {"fp32": fp32, "int8": to_int8(fp32, seen)},
-        planes,
-        defaults.discount,
-        defaults.c_scale,
     )
 
 
