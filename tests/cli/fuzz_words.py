@@ -83,6 +83,7 @@ COMMANDS: dict[str, int] = {  # a command line: how often
     "match <game> <player> <player> -n 2 --workers 1 [--out <log>] [--json]": 6,
     "match tictactoe <player> uniform -n 2 --workers 1 --openings <openings>": 4,
     "match tictactoe uniform uct:sims=5 -n 2 --workers 1 --out <log>": 4,
+    "ablate <game> <setting> <setting> --generations 1 --seeds <number> -n 3 [--player <text>] [--set <setting>]": 2,
     "tournament <game> <player> <player> <player> -r 1 --workers 1 [--csv <out>] [--svg <out>] [--anchor <player>]": 4,
     "levels tictactoe -n 0 [--json]": 2,
     "levels tictactoe -n 2 --workers 1 --opening-plies 0 [--out <log>] [--save <out>] [--json]": 1,

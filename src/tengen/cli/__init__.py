@@ -19,6 +19,7 @@ import typer
 
 import tengen
 from tengen.cli import (
+    ablate,
     analyse,
     analysis,
     bench,
@@ -78,6 +79,7 @@ app.command(cls=Command)(config.config)
 app.command(cls=Command)(report.report)
 app.command(cls=Command)(export.export)
 app.command(cls=Command)(net.net)
+app.command(cls=Command)(ablate.ablate)
 app.command(cls=Command)(match.match)
 app.command(cls=Command)(tournament.tournament)
 app.command(cls=Command)(sprt.sprt)

@@ -69,13 +69,18 @@ def takes(spec: str, setting: str) -> bool:
 
 def find(spec: str, game: Game) -> Player:
     """The player a spec names, for a game: `alphabeta:depth=6`. UserError if it does not play that game."""
+    make: Callable[..., Player] = _class(name_of(spec))
+    return make(game, **settings_of(spec))
+
+
+def settings_of(spec: str) -> dict[str, object]:
+    """The settings in a spec, as the arguments of the player. UserError if the player has no such setting."""
     name = name_of(spec)
     before, is_command, command = spec.strip().partition("cmd=")  # a command line may hold anything:
     parsed = parse_spec(before.rstrip(":,") if is_command else spec)  # it takes the rest
     if is_command:
         parsed.settings["cmd"] = command
-    kind = _class(name)
-    parameters = dict(inspect.signature(kind).parameters)
+    parameters = dict(inspect.signature(_class(name)).parameters)
     del parameters["game"]
     settings: dict[str, object] = {}
     if parsed.path is not None:
@@ -89,8 +94,7 @@ def find(spec: str, game: Game) -> Player:
             hint = renamed or did_you_mean(key, parameters) or ": " + takes
             raise UserError(f"player '{name}' has no setting '{key}'{hint}")
         settings[key] = _value(name, key, text, parameters[key].annotation)
-    make: Callable[..., Player] = kind
-    return make(game, **settings)
+    return settings
 
 
 def opponent(game: Game) -> str:
