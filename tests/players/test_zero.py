@@ -104,9 +104,11 @@ def test_a_file_that_was_altered_is_refused(folder: Path, tmp_path: Path) -> Non
 
 
 def test_it_plays_as_it_was_trained(folder: Path) -> None:
-    """A number of simulations keeps the search of its training; with time it is PUCT."""
+    """A few hundred simulations keep the search of its training; with more, and with time, it is PUCT."""
     start = Position.start(GAME)
     assert zero(folder).analyse(start).snapshot.search == "Gumbel"
+    assert zero(folder, "sims=401").analyse(start).snapshot.search == "Puct"
+    assert zero(folder, "sims=401,search=gumbel").analyse(start).snapshot.search == "Gumbel"
     assert zero(folder, "seconds=1").analyse(start).snapshot.search == "Puct"
     for limit in (Limit(seconds=1), Limit(clock=Clock(60)), Limit(simulations=9, seconds=1), Limit()):
         assert zero(folder).analyse(start, limit).snapshot.search == "Puct"

@@ -207,6 +207,32 @@ def test_proven_win_beats_most_visits() -> None:
     assert search.result().actions[0] == c1
 
 
+@pytest.mark.parametrize(
+    ("lcb", "visits", "q", "action"),
+    [
+        (0.0, [100, 60, 3], [0.10, 0.30, 0.90], 0),  # the most visited
+        (0.5, [100, 60, 3], [0.10, 0.30, 0.90], 1),  # 0.050, 0.235; the third has too few visits to count
+        (0.5, [100, 60, 3], [0.10, 0.11, 0.90], 0),  # 0.050, 0.045: not sure enough
+        (20.0, [100, 60, 3], [0.10, 0.30, 0.90], 0),  # -1.90, -2.28
+    ],
+)
+def test_the_move_to_play_has_the_highest_lower_confidence_bound(
+    lcb: float, visits: list[int], q: list[float], action: int
+) -> None:
+    search, _ = searched("connect4", "", 1, Puct(lcb=lcb))
+    result = search.result()
+    result.visits[0, :3], result.q[0, :3], result.visits[0, 3:] = visits, q, 0
+    result.actions[0] = int(np.argmax(visits))
+    Puct(lcb=lcb).plan(search.trees, None, None).improve(result)
+    assert result.actions[0] == action
+    result.proven[0, action], result.actions[0] = LOSS, 2
+    Puct(lcb=0.5).plan(search.trees, None, None).improve(result)
+    assert result.actions[0] == 1 - action  # never a proven loss
+    result.root_proven[0], result.actions[0] = WIN, 6
+    Puct(lcb=0.5).plan(search.trees, None, None).improve(result)
+    assert result.actions[0] == 6  # what is proven is exact
+
+
 def test_a_win_in_one_is_found_and_the_search_stops() -> None:
     search, position = searched("connect4", "445566", 1000, Puct())
     assert chosen(search, position) in ("3", "7")

@@ -1,9 +1,9 @@
 """Tree search with an evaluator, as a player: a number of simulations, or as many as the time allows.
 
-With a limit of simulations only, the search is the one that the network was trained with (Gumbel, which must
-know its number of simulations in advance). With any other limit, and in live analysis, the search is PUCT.
-PUCT keeps its tree from move to move: what it found about the moves that were then played is not searched
-again.
+With a limit of a few hundred simulations only, the search is the one that the network was trained with
+(Gumbel, which must know its number of simulations in advance). With more, with any other limit, and in live
+analysis, the search is PUCT. PUCT keeps its tree from move to move: what it found about the moves that were
+then played is not searched again.
 """
 
 from collections.abc import Sequence
@@ -24,6 +24,9 @@ from tengen.search.snapshot import Snapshot, of_search, tree_text
 from tengen.search.tree import LOSS, WIN, Trees, children, nodes_in
 
 PUCT = Puct(fpu_reduction=0.2)  # KataGo's reduction: a lost position is searched as deeply as any other
+MOST_PLANNED = (
+    400  # simulations of Gumbel search. Connect 4: as good as PUCT with 200, worse with 800 (LOG.md)
+)
 VISITS_PER_LEAF = 128  # of a round: 8 leaves in a tree of 400 visits cost 96 Elo at gomoku15 (LOG.md)
 LEAST_ROOM = 0.5  # of the memory: a kept tree that leaves less is dropped
 
@@ -44,12 +47,15 @@ class Mcts(Player):
         leaves: int = 8,
         reuse: bool = True,
         puct: Puct = PUCT,
+        most_planned: int = MOST_PLANNED,
     ) -> None:
-        """memory: bytes of the tree. planned: the search for a known number of simulations; None: PUCT.
-        leaves: per round of PUCT, evaluated together. reuse: keep the tree from move to move."""
+        """memory: bytes of the tree. planned: the search for a known number of simulations, if it is at most
+        `most_planned`; None: PUCT. leaves: per round of PUCT, evaluated together. reuse: keep the tree from
+        move to move."""
         super().__init__(game, limit)
         self._evaluator, self._planned, self._puct = evaluator, planned or puct, puct
         self._discount, self._leaves, self._reuse = discount, leaves, reuse
+        self._most_planned = most_planned
         self._max_nodes = nodes_in(memory, game)
         self._tree: Search | None = None  # PUCT's, kept during a game
         self._root: Position | None = None  # the position at its root
@@ -69,7 +75,7 @@ class Mcts(Player):
 
     def search(self, position: Position, limit: Limit, seen: Mask | None = None) -> "MctsThinking":
         """The search of a position, begun. seen: the moves that it looks at, with a limit of simulations."""
-        if seen is not None or (self._planned is not self._puct and self._is_planned(limit)):
+        if seen is not None or self._selection(limit) is not self._puct:
             search = self._new_batch([position], limit, seen)
         else:
             search = self._kept_tree(position)
@@ -95,22 +101,28 @@ class Mcts(Player):
             return False
         return limit.simulations < self._max_nodes
 
+    def _selection(self, limit: Limit) -> Selection:
+        """The search for a limit."""
+        is_small = limit.simulations is not None and limit.simulations <= self._most_planned
+        return self._planned if is_small and self._is_planned(limit) else self._puct
+
     def _new_batch(self, positions: Sequence[Position], limit: Limit, seen: Mask | None = None) -> Search:
         """A new tree for each position. seen: the moves that are looked at in all of them."""
         assert limit.simulations is not None
-        fits = self._batch is not None and self._batch.trees.num_trees == len(positions)
-        if self._batch is None or not fits or self._batch.trees.capacity <= limit.simulations:
-            self._batch = Search(
+        selection, kept = self._selection(limit), self._batch
+        fits = kept is not None and kept.settings is selection and kept.trees.num_trees == len(positions)
+        if kept is None or not fits or kept.trees.capacity <= limit.simulations:
+            kept = self._batch = Search(
                 self.game,
                 self._evaluator,
-                self._planned,
+                selection,
                 num_trees=len(positions),
                 max_simulations=limit.simulations,
                 discount=self._discount,
             )
         states = np.stack([position.state for position in positions])
-        self._batch.begin(states, seen=None if seen is None else np.tile(seen, (len(states), 1)))
-        return self._batch
+        kept.begin(states, seen=None if seen is None else np.tile(seen, (len(states), 1)))
+        return kept
 
     def _kept_tree(self, position: Position) -> Search:
         """PUCT's tree, moved to a position; keeps what is known if the position follows from the last one."""

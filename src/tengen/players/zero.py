@@ -18,16 +18,18 @@ from tengen.games.position import Position
 from tengen.players.decision import Decision
 from tengen.players.fours import Fours
 from tengen.players.limit import Limit
-from tengen.players.mcts import Mcts
+from tengen.players.mcts import MOST_PLANNED, Mcts
 from tengen.players.player import Choice, Thinking
 from tengen.search.gumbel import Gumbel
 from tengen.search.puct import Puct
+from tengen.search.tree import MAX_NODES as MAX_NODES_OF_A_TREE
 from tengen.tactics.fours import MAX_NODES, SeesFours, has_fours
 
 # PUCT's weight of the prior against the value, and what its logits are divided by: what learned from Gumbel
 # search has sharp priors and good values. LOG.md, 'the search of play'.
 C_PUCT, TEMPERATURE = 0.7, 1.5
-PUCT = Puct(C_PUCT, fpu_reduction=0.2, prior_temperature=TEMPERATURE)  # KataGo's reduction: see mcts.py
+LCB = 0.5  # Connect 4: 0.5 to 0.9 % more perfect moves than the most visited one in each of nine settings
+PUCT = Puct(C_PUCT, fpu_reduction=0.2, prior_temperature=TEMPERATURE, lcb=LCB)  # the reduction: see mcts.py
 SIMULATIONS = 400  # for moves without a limit
 MEBIBYTE = 2**20
 TREE_SHARE = 0.75  # of the memory; the rest is for the cache of evaluations
@@ -38,7 +40,7 @@ class Zero(Mcts):
 
     summary = (
         "a trained network (path; sims=400 or seconds, search=gumbel or puct, precision, vcf, vct, fours, "
-        "memory, threads, c, temperature)"
+        "memory, threads, c, temperature, lcb)"
     )
 
     def __init__(
@@ -58,13 +60,15 @@ class Zero(Mcts):
         threads: int = 1,
         c: float = C_PUCT,
         temperature: float = TEMPERATURE,
+        lcb: float = LCB,
     ) -> None:
-        """search: for a known number of simulations; by default the one it was trained with. vcf: look for a
+        """search: for a known number of simulations; by default the one it was trained with, or PUCT for more
+        than a few hundred (mcts.py). vcf: look for a
         win by continuous fours first, and for the opponent's after the best move; by default in games that
         have fours, except for the network alone. vct: look for wins by threes and fours in the same way.
         fours: nodes of the search for fours at every leaf; 0: none. leaves: per round of PUCT. memory: MiB.
-        reuse: keep PUCT's tree. threads: of one call of the network. c, temperature: PUCT's
-        weight of the priors, and what their logits are divided by."""
+        reuse: keep PUCT's tree. threads: of one call of the network. c, temperature, lcb:
+        PUCT's weight of the priors, what their logits are divided by, and how it takes the move to play."""
         if search not in (None, "puct", "gumbel"):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
         if search == "gumbel" and seconds is not None:
@@ -79,7 +83,7 @@ class Zero(Mcts):
             notices.say_once(notice)
         simulations = sims or (SIMULATIONS if seconds is None else None)
         limit = Limit(simulations=simulations, seconds=seconds)
-        puct = replace(PUCT, c_puct=c, prior_temperature=temperature)
+        puct = replace(PUCT, c_puct=c, prior_temperature=temperature, lcb=lcb)
         self._equip(game, network, limit, search, fours, leaves, memory, reuse, puct)
         looks = has_fours(game) if vcf is None else vcf
         self._fours = Fours(game, network.card.discount, threes=vct) if looks or vct else None
@@ -115,7 +119,8 @@ class Zero(Mcts):
         is_gumbel = (search or network.card.search) == "gumbel"
         planned = Gumbel(noise=0.0, c_scale=network.card.c_scale) if is_gumbel else puct
         discount = network.card.discount
-        super().__init__(game, evaluator, limit, tree_memory, planned, discount, leaves, reuse, puct)
+        most = MOST_PLANNED if search is None else MAX_NODES_OF_A_TREE
+        super().__init__(game, evaluator, limit, tree_memory, planned, discount, leaves, reuse, puct, most)
 
     def new_game(self, seed: int) -> None:
         super().new_game(seed)

@@ -12,7 +12,9 @@ import numpy as np
 from tengen.games.game import Mask
 from tengen.search.edges import add_child, is_bad
 from tengen.search.result import Result
-from tengen.search.tree import LOWEST, NONE, UNKNOWN, Array, Floats, Int32s, Nodes, Slots, Trees, kernel
+from tengen.search.tree import LOSS, LOWEST, NONE, UNKNOWN, Array, Floats, Int32s, Nodes, Slots, Trees, kernel
+
+LEAST_SHARE = 0.1  # of the visits of the most visited move, that a move to play must have
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,9 @@ class Puct:
     fpu_reduction: float | None = None
     virtual_loss: float = 1.0  # what a leaf that is being evaluated counts as, when a round has several
     prior_temperature: float = 1.0  # the priors are softmax(logits / this); above 1, they differ less (lc0)
+    # The move to play has the highest lower confidence bound, Q - lcb / √N (as Leela Zero and KataGo choose).
+    # 0: it is the most visited one, as in AlphaZero, which may have been overtaken by a better move late.
+    lcb: float = 0.0
 
     max_leaves_per_round: ClassVar[int] = 4096
 
@@ -69,7 +74,16 @@ class PuctPlan:
         )
 
     def improve(self, result: Result) -> None:
-        """The most visited move, and the policy by visits, are PUCT's own."""
+        """Takes the move with the highest lower confidence bound, among those with enough visits. The policy
+        by visits is PUCT's own."""
+        if self.settings.lcb == 0:
+            return
+        visits = np.maximum(result.visits, 1)
+        bounds = result.q - self.settings.lcb / np.sqrt(visits)
+        is_open = (result.visits >= LEAST_SHARE * visits.max(axis=1, keepdims=True)) & (result.proven != LOSS)
+        best = np.where(is_open, bounds, LOWEST).argmax(axis=1)
+        use = (result.root_proven == UNKNOWN) & is_open.any(axis=1)
+        result.actions[use] = best[use]
 
 
 @kernel
