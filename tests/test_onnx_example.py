@@ -58,7 +58,7 @@ def test_inputs_and_outputs_are_as_documented() -> None:
     page = (REPOSITORY / "docs" / "onnx.md").read_text(encoding="utf-8")
     for name in bundled():
         network = open_network(f"zoo/{name}", "fp32")
-        game, card = games.find(name), network.card
+        game, card = games.find(network.card.game), network.card
         session = onnxruntime.InferenceSession(network.data)
         (planes,), outputs = session.get_inputs(), session.get_outputs()
         assert planes.name == "planes" and planes.shape == ["batch", len(card.planes), "height", "width"]

@@ -85,7 +85,7 @@ def test_int8_agrees_with_fp32_in_games_that_a_bundled_network_plays_itself(name
     path = find_network(f"zoo/{name}")
     card = read_card(path)
     fp32, int8 = (read_onnx(path, card, kind) for kind in ("fp32", "int8"))
-    planes = precision._planes(fp32, card, games.find(name))
+    planes = precision._planes(fp32, card, games.find(card.game))
     assert len(planes) == 256 and len({one.tobytes() for one in planes}) > 100
     assert agreement(fp32, int8, planes).is_close
 

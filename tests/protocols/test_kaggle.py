@@ -60,17 +60,17 @@ def random_positions(game: Game, count: int, longest: int = 40, seed: int = 0) -
 @pytest.fixture(scope="module")
 def submission(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("kaggle") / "submission.py"
-    file.write_text(kaggle.pack("zoo/connect4"))
+    file.write_text(kaggle.pack("zoo/connect4-small"))
     return file
 
 
 @pytest.fixture(scope="module")
 def weights() -> str:
     """The bundled network, packed."""
-    folder = find_network("zoo/connect4")
+    folder = find_network("zoo/connect4-small")
     network = checkpoint.read(folder)
     return kaggle.packed(
-        kaggle.settings_of(network.card, "zoo/connect4"), kaggle.folded(network.average(folder))
+        kaggle.settings_of(network.card, "zoo/connect4-small"), kaggle.folded(network.average(folder))
     )
 
 
@@ -103,10 +103,10 @@ def test_the_planes_are_those_of_the_game(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOARDS[:3])
 def test_the_network_gives_the_answers_of_onnx(name: str, weights: str) -> None:
-    folder, game = find_network("zoo/connect4"), games.find(name)
+    folder, game = find_network("zoo/connect4-small"), games.find(name)
     exact = kaggle.folded(checkpoint.read(folder).average(folder))
     settings, rounded = kaggle_agent.unpack(weights)
-    onnx = open_network("zoo/connect4", "fp32").direct(game)
+    onnx = open_network("zoo/connect4-small", "fp32").direct(game)
     for tensors, error in ((exact, 1e-4), (rounded, 0.04)):  # float32, and float16 as in the packed file
         network = Network(settings, tensors, board_of(game))
         for position in random_positions(game, 50):
@@ -349,8 +349,8 @@ def test_the_file_plays_whole_games_with_numpy_alone(submission: Path) -> None:
 
 def test_the_file_is_the_module_with_weights_and_the_same_each_time(submission: Path) -> None:
     text = submission.read_text()
-    assert text == kaggle.pack("zoo/connect4") and len(text) < 400_000
-    assert text.startswith("# Made by tengen kaggle pack from 'zoo/connect4', generation ")
+    assert text == kaggle.pack("zoo/connect4-small") and len(text) < 400_000
+    assert text.startswith("# Made by tengen kaggle pack from 'zoo/connect4-small', generation ")
     assert max(map(len, text.splitlines())) <= 110
     code = re.sub(r'WEIGHTS = """.*?"""', 'WEIGHTS = ""', text, flags=re.DOTALL).split("\n", 1)[1]
     assert code == Path(str(kaggle_agent.__file__)).read_text()
@@ -364,7 +364,7 @@ def test_the_file_is_the_module_with_weights_and_the_same_each_time(submission: 
 def test_pack_and_score(here: Here, tmp_path: Path) -> None:  # noqa: F811
     file = tmp_path / "submission.py"
     shown = here.result("kaggle", "pack", "--out", file)
-    assert shown.startswith(f"{file}: plays Connect X with zoo/connect4, ") and "needs numpy only" in shown
+    assert shown.startswith(f"{file}: plays Connect X with zoo/connect4-small, ") and "needs numpy only" in shown
     options: list[str | Path] = [
         "kaggle",
         "score",

@@ -22,8 +22,13 @@ class Nearest(NamedTuple):
 
 @lru_cache(maxsize=1)
 def bundled() -> tuple[str, ...]:
-    """The names of all bundled networks: the games they were trained for."""
+    """The names of all bundled networks: the games they were trained for, and perhaps `-small`."""
     return tuple(sorted(card.parent.name for card in ZOO.glob("*/card.json")))
+
+
+def game_of(name: str) -> str:
+    """The name of the game that a bundled network was trained for."""
+    return read_card(ZOO / name).game
 
 
 def find_network(path: str) -> Path:

@@ -37,7 +37,7 @@ from tengen.evaluators.cache import CachedEvaluator
 from tengen.evaluators.network import open_network
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.evaluators.wins import sees_replies
-from tengen.evaluators.zoo import bundled, nearest
+from tengen.evaluators.zoo import bundled, game_of, nearest
 from tengen.games import mnk, symmetry
 from tengen.games.batch import lift
 from tengen.games.coordinates import Cells
@@ -88,7 +88,7 @@ def steps_of(families: Iterable[str]) -> list[str]:
     chosen = list(families)
     steps = [f"{kind} {family}" for family in chosen for kind in ("rules", "loops")]
     steps += ["cache", *(f"search {name}" for name in SEARCHES)]
-    steps += [f"network {name}" for name in bundled() if family_of(games.find(name)) in chosen]
+    steps += [f"network {name}" for name in bundled() if family_of(games.find(game_of(name))) in chosen]
     steps += [f"fours {family}" for family in chosen if has_fours(games.find(FAMILIES[family]))]
     steps += ["solver"] if "connect4" in chosen else []
     for name, (_, plays) in PLAYERS.items():
