@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "levels"  # GAME.json, written by `tengen level
 
 FIRST_LEVEL = 3  # suggested to someone who has not played yet
 NUM_GAMES = 3  # before another level is suggested
-STEP = 150.0  # Elo between neighbouring levels, about: 95 at Connect 4, 169 at gomoku9
+STEP = 150.0  # Elo between neighbouring levels, about: 100 at Connect 4, 169 at gomoku9
 
 
 @dataclass(frozen=True)
