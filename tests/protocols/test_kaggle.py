@@ -364,7 +364,9 @@ def test_the_file_is_the_module_with_weights_and_the_same_each_time(submission: 
 def test_pack_and_score(here: Here, tmp_path: Path) -> None:  # noqa: F811
     file = tmp_path / "submission.py"
     shown = here.result("kaggle", "pack", "--out", file)
-    assert shown.startswith(f"{file}: plays Connect X with zoo/connect4-small, ") and "needs numpy only" in shown
+    assert (
+        shown.startswith(f"{file}: plays Connect X with zoo/connect4-small, ") and "needs numpy only" in shown
+    )
     options: list[str | Path] = [
         "kaggle",
         "score",
