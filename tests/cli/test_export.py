@@ -133,7 +133,7 @@ def test_the_model_card_has_a_header_with_the_metrics(shared: Path) -> None:
     metrics = {metric["name"]: metric["value"] for metric in found["metrics"]}
     assert metrics["perfect moves, the network alone"] == card["strength"]["alone"]["perfect"]["rate"]
     assert metrics["score against uct:sims=200"] == card["strength"]["uct:sims=200"]["score"]
-    assert "| against `uct:sims=200` | 90.0 % (36 wins, 0 draws, 4 losses) |" in text
+    assert "| against `uct:sims=200` | 100.0 % (40 wins, 0 draws, 0 losses) |" in text
 
 
 def test_a_run_that_was_not_measured_has_no_metrics(folder: Path) -> None:

@@ -97,7 +97,9 @@ def test_paths_are_bundled_networks_runs_and_folders(tmp_path: Path) -> None:
     assert find_network(str(tmp_path / "run" / "best")) == tmp_path / "run" / "best"
     with pytest.raises(UserError) as error:
         open_network("zoo/chess")
-    names = "caro15, connect4, gomoku15, gomoku6, gomoku9, hex11, othello8, renju15, tictactoe"
+    names = (
+        "caro15, connect4, connect4-small, gomoku15, gomoku6, gomoku9, hex11, othello8, renju15, tictactoe"
+    )
     assert str(error.value) == f"no bundled network 'chess', there are {names}: tengen train chess makes one"
 
 

@@ -13,7 +13,7 @@ from tengen.errors import UserError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.network import Network, open_network
 from tengen.evaluators.samples import random_planes
-from tengen.evaluators.zoo import ZOO
+from tengen.evaluators.zoo import ZOO, game_of
 from tengen.games import symmetry
 from tengen.games.coordinates import BoardMoves, FromTo, Kinds, Steps
 from tengen.games.game import Game
@@ -155,7 +155,7 @@ ZOO_NETS = [path.parent.name for path in sorted(ZOO.glob("*/weights.safetensors"
 @pytest.mark.parametrize("name", ZOO_NETS)
 def test_the_bundled_weights_say_what_their_export_says(name: str) -> None:
     """The exports are older than this code: weights that loaded into other places would say something else."""
-    game, folder = games.find(name), Path(ZOO / name)
+    game, folder = games.find(game_of(name)), Path(ZOO / name)
     net = load_net(folder)
     network = open_network(folder, "fp32")
     assert net.planes == network.card.planes
