@@ -28,7 +28,7 @@ from tengen.tactics.fours import MAX_NODES, SeesFours, has_fours
 # PUCT's weight of the prior against the value, and what its logits are divided by: what learned from Gumbel
 # search has sharp priors and good values. LOG.md, 'the search of play'.
 C_PUCT, TEMPERATURE = 0.7, 1.5
-LCB = 0.5  # Connect 4: 0.5 to 0.9 % more perfect moves than the most visited one in each of nine settings
+LCB = 0.5  # Connect 4: 0.1 to 1.1 % more perfect moves than the most visited one, in each of nine settings
 PUCT = Puct(C_PUCT, fpu_reduction=0.2, prior_temperature=TEMPERATURE, lcb=LCB)  # the reduction: see mcts.py
 SIMULATIONS = 400  # for moves without a limit
 MEBIBYTE = 2**20
