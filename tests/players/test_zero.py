@@ -18,6 +18,7 @@ from tengen.games.position import Position
 from tengen.nets.export import to_int8, to_onnx
 from tengen.players.limit import Clock, Limit
 from tengen.players.player import Player
+from tengen.players.zero import Zero
 from tests.cli.test_commands import result
 
 GAME = games.find("connect4")
@@ -112,6 +113,20 @@ def test_it_plays_as_it_was_trained(folder: Path) -> None:
     assert zero(folder, "seconds=1").analyse(start).snapshot.search == "Puct"
     for limit in (Limit(seconds=1), Limit(clock=Clock(60)), Limit(simulations=9, seconds=1), Limit()):
         assert zero(folder).analyse(start, limit).snapshot.search == "Puct"
+
+
+def test_a_search_of_some_moves_alone_is_as_it_was_trained_also_with_a_clock(folder: Path) -> None:
+    """The levels use it: a limit of time may end their search early, and changes nothing else."""
+    start, player = Position.start(GAME), zero(folder)
+    assert isinstance(player, Zero)
+    seen = np.arange(GAME.num_actions) % 2 == 0
+    for limit in (Limit(simulations=9), Limit(simulations=9, seconds=60), Limit(simulations=500)):
+        thinking = player.search(start, limit, seen)
+        while not thinking.run(1.0):
+            pass
+        found = thinking.snapshot()
+        assert found.search == "Gumbel"
+        assert {info.move for info in found.moves if info.visits} <= {"1", "3", "5", "7"}
 
 
 def test_a_position_is_analysed_by_a_network(folder: Path) -> None:

@@ -24,9 +24,7 @@ from tengen.search.snapshot import Snapshot, of_search, tree_text
 from tengen.search.tree import LOSS, WIN, Trees, children, nodes_in
 
 PUCT = Puct(fpu_reduction=0.2)  # KataGo's reduction: a lost position is searched as deeply as any other
-MOST_PLANNED = (
-    400  # simulations of Gumbel search. Connect 4: as good as PUCT with 200, worse with 800 (LOG.md)
-)
+MOST_PLANNED = 400  # simulations of Gumbel search: at Connect 4 as good as PUCT with 200, worse with 800
 VISITS_PER_LEAF = 128  # of a round: 8 leaves in a tree of 400 visits cost 96 Elo at gomoku15 (LOG.md)
 LEAST_ROOM = 0.5  # of the memory: a kept tree that leaves less is dropped
 
@@ -75,8 +73,9 @@ class Mcts(Player):
 
     def search(self, position: Position, limit: Limit, seen: Mask | None = None) -> "MctsThinking":
         """The search of a position, begun. seen: the moves that it looks at, with a limit of simulations."""
-        if seen is not None or self._selection(limit) is not self._puct:
-            search = self._new_batch([position], limit, seen)
+        selection = self._planned if seen is not None else self._selection(limit)
+        if seen is not None or selection is not self._puct:
+            search = self._new_batch([position], limit, selection, seen)
         else:
             search = self._kept_tree(position)
         return MctsThinking(position, search, limit)
@@ -90,7 +89,7 @@ class Mcts(Player):
         found: list[Choice] = []
         for first in range(0, len(positions), most):
             some = positions[first : first + most]
-            search = self._new_batch(some, wanted)
+            search = self._new_batch(some, wanted, self._selection(wanted))
             search.run(wanted.simulations)
             found += [choice_of(search, tree) for tree in range(len(some))]
         return found
@@ -106,10 +105,16 @@ class Mcts(Player):
         is_small = limit.simulations is not None and limit.simulations <= self._most_planned
         return self._planned if is_small and self._is_planned(limit) else self._puct
 
-    def _new_batch(self, positions: Sequence[Position], limit: Limit, seen: Mask | None = None) -> Search:
+    def _new_batch(
+        self,
+        positions: Sequence[Position],
+        limit: Limit,
+        selection: Selection,
+        seen: Mask | None = None,
+    ) -> Search:
         """A new tree for each position. seen: the moves that are looked at in all of them."""
         assert limit.simulations is not None
-        selection, kept = self._selection(limit), self._batch
+        kept = self._batch
         fits = kept is not None and kept.settings is selection and kept.trees.num_trees == len(positions)
         if kept is None or not fits or kept.trees.capacity <= limit.simulations:
             kept = self._batch = Search(
