@@ -14,6 +14,7 @@ from tengen.nets.net import Net
 from tengen.training.config import LearnerConfig
 from tengen.training.gradients import (
     PLIES_WEIGHT,
+    RESULT_WEIGHT,
     Batch,
     Gradients,
     GradientTask,
@@ -146,13 +147,15 @@ def test_plies_become_shares_of_the_two_nearest_distances() -> None:
     assert torch.allclose(means, plies.clamp(max=DISTANCES[-1]), atol=1e-4)
 
 
-def test_chances_and_distances_are_learned_by_cross_entropy() -> None:
+def test_chances_and_distances_are_learned_by_cross_entropy_and_their_value_by_squared_error() -> None:
     net = nets.make("anysize", GAME, {**SIZES, "value": "wdl", "discount": 0.97}, 1)
     parts = batch(16)
     output = net.train()(torch.from_numpy(parts.planes))
     assert output.outcomes is not None and output.distances is not None
     _, value, plies = losses_of(output, *(torch.from_numpy(part) for part in parts[1:]))
     logs = output.outcomes.log_softmax(dim=1)
-    assert torch.allclose(value, -(torch.from_numpy(parts.outcomes) * logs).sum(dim=1).mean())
+    results = -(torch.from_numpy(parts.outcomes) * logs).sum(dim=1).mean()
+    errors = (torch.from_numpy(parts.values) - output.value).square().mean()
+    assert torch.allclose(value, errors + RESULT_WEIGHT * results)
     logs = output.distances.log_softmax(dim=1)
     assert torch.allclose(plies, -(shares_of(torch.from_numpy(parts.plies_left)) * logs).sum(dim=1).mean())

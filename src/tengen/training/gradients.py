@@ -29,6 +29,7 @@ from tengen.nets.anysize import DISTANCES, PLIES_SCALE
 from tengen.nets.net import Net, Output
 
 PLIES_WEIGHT = 0.05  # of the plies-left loss in the total
+RESULT_WEIGHT = 0.25  # of the cross-entropy of the final result, beside the squared error of the value
 
 Floats = npt.NDArray[np.float32]
 
@@ -114,12 +115,16 @@ def gradients_of(net: Net, batch: Batch, precision: str = "fp32") -> Gradients:
 def losses_of(
     output: Output, policies: Tensor, values: Tensor, outcomes: Tensor, plies_left: Tensor
 ) -> list[Tensor]:
-    """The losses of policy, value and plies left, means over the batch."""
+    """The losses of policy, value and plies left, means over the batch.
+
+    The chances of win, draw and loss are learned from the final result, which mistakes of both players have
+    made twice as inexact as the value targets (targets.py): so their combined value learns from these too.
+    """
     policy = functional.cross_entropy(output.logits, policies)
-    if output.outcomes is not None and output.distances is not None:
-        value = functional.cross_entropy(output.outcomes, outcomes)
-        return [policy, value, functional.cross_entropy(output.distances, shares_of(plies_left))]
     value = functional.mse_loss(output.value, values)
+    if output.outcomes is not None and output.distances is not None:
+        value = value + RESULT_WEIGHT * functional.cross_entropy(output.outcomes, outcomes)
+        return [policy, value, functional.cross_entropy(output.distances, shares_of(plies_left))]
     if output.plies_left is None:
         return [policy, value, torch.zeros(())]
     scaled = output.plies_left / PLIES_SCALE, plies_left / PLIES_SCALE

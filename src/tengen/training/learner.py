@@ -1,4 +1,4 @@
-"""The learner: loss = (z - v)² + cross-entropy of the policy + 0.05 · plies-left loss; L2 by weight decay."""
+"""The learner: loss = value loss + cross-entropy of the policy + 0.05 · plies-left loss; L2 by weight decay."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
