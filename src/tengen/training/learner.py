@@ -1,4 +1,4 @@
-"""The learner: loss = value loss + cross-entropy of the policy + 0.05 · plies-left loss; L2 by weight decay."""
+"""The learner: it steps down the gradients of its losses (gradients.py); L2 by weight decay."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
