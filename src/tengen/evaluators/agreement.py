@@ -1,5 +1,6 @@
 """How well two exports of a network agree: int8 against fp32. Needs only numpy and ONNX Runtime."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ MOST_KL, MOST_VALUE_ERROR = 0.02, 0.05  # beyond these, int8 is refused
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well int8 agrees with fp32."""
+    """How well another export agrees with fp32."""
 
     kl: float  # of the policies, mean
     same_move: float  # share of positions with the same best move
@@ -27,9 +28,18 @@ class Agreement:
 
 def agreement(fp32: bytes, int8: bytes, planes: Floats) -> Agreement:
     """Compares two exports on the planes they see [B, C, H, W]."""
-    (a, value_a, *_), (b, value_b, *_) = (
-        new_session(data, planes.shape[2:]).run(None, {"planes": planes}) for data in (fp32, int8)
-    )
+    return compared(answers(fp32, planes), answers(int8, planes))
+
+
+def answers(data: bytes, planes: Floats) -> Sequence[Floats]:
+    """What an export says of planes [B, C, H, W]: logits [B, A], values [B], perhaps more."""
+    found: Sequence[Floats] = new_session(data, planes.shape[2:]).run(None, {"planes": planes})
+    return found
+
+
+def compared(expected: Sequence[Floats], got: Sequence[Floats]) -> Agreement:
+    """Compares the answers of two exports to the same planes."""
+    (a, value_a, *_), (b, value_b, *_) = expected, got
     log_a, log_b = (_log_softmax(logits) for logits in (a, b))
     return Agreement(
         kl=float((np.exp(log_a) * (log_a - log_b)).sum(axis=1).mean()),

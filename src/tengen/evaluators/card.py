@@ -9,12 +9,13 @@ from typing import Any, Literal
 from tengen import files
 from tengen.errors import UserError
 
-Precision = Literal["fp32", "int8"]
-FILES: dict[str, str] = {"fp32": "net.onnx", "int8": "int8.onnx"}
+Precision = Literal["fp32", "int8", "lookup"]  # how a network plays; lookup: by a table (lookup.py)
+FILES: dict[Precision, str] = {"fp32": "net.onnx", "int8": "int8.onnx", "lookup": "lookup.safetensors"}
 WEIGHTS = "weights.safetensors"
 SHARED = {  # the names in a folder of `tengen export`, as Hugging Face and its users expect them
     "net.onnx": "model.onnx",
     "int8.onnx": "model_int8.onnx",
+    "lookup.safetensors": "lookup.safetensors",
     WEIGHTS: "model.safetensors",
 }
 
@@ -76,7 +77,7 @@ def _checks(card: Card) -> dict[str, bool]:
         "planes": bool(card.planes) and all(type(plane) is int and plane >= 0 for plane in card.planes),
         "generation": type(card.generation) is int and card.generation >= 0,
         "discount": isinstance(card.discount, int | float) and 0 < card.discount <= 1,
-        "precision": card.precision in tuple(FILES),
+        "precision": card.precision in FILES,
         "search": card.search in ("gumbel", "puct"),
         "c_scale": isinstance(card.c_scale, int | float) and 0 < card.c_scale < 1e6,
         "sees_wins": isinstance(card.sees_wins, bool),

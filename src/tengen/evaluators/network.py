@@ -31,6 +31,7 @@ from tengen.evaluators.evaluator import Evaluation, Evaluator
 from tengen.evaluators.family import home_of, planes_for
 from tengen.evaluators.forced import SeesForced
 from tengen.evaluators.gathering import Answers, Gathering
+from tengen.evaluators.lookup import Lookup
 from tengen.evaluators.onnx import OnnxEvaluator
 from tengen.evaluators.precision import precision_here
 from tengen.evaluators.session import new_session
@@ -52,9 +53,11 @@ class Network:
         source: str = "the network",
         threads: int = 1,
     ) -> None:
-        """data: its ONNX file. source: where it comes from, for messages. threads: of one call."""
+        """data: its file in that precision. source: where it comes from, for messages. threads: of one call
+        of ONNX Runtime."""
         self.card, self.data, self.source, self.threads = card, data, source, threads
         self.precision: Precision = precision or card.precision
+        self._lookup: Lookup | None = None  # the table of a network of lines; made when it is needed
         self._boards: dict[tuple[int, int], _Board] = {}
         self._lock = threading.Lock()
 
@@ -92,6 +95,20 @@ class Network:
                 self._boards[size] = _open_board(self, game)
             return self._boards[size]
 
+    def run_on(self, game: Game) -> Callable[[Planes], Answers]:
+        """What answers planes of the game's board size; several threads may call it at once."""
+        if self.precision == "lookup":
+            self._lookup = self._lookup or Lookup.of(self.data)
+            return self._lookup.answers
+        session = new_session(self.data, (game.rows, game.cols), self.threads)
+        outputs = [output.name for output in session.get_outputs()]
+
+        def run(planes: Planes) -> Answers:
+            answers: Answers = session.run(outputs, {"planes": planes})
+            return answers
+
+        return run
+
 
 @dataclass(frozen=True)
 class NetworkEvaluator:
@@ -116,23 +133,17 @@ class NetworkEvaluator:
 
 @dataclass(frozen=True)
 class _Board:
-    """A network on one board size: a session that is optimised for it."""
+    """A network on one board size: a session that is optimised for it, or its table."""
 
-    run: Callable[[Planes], Answers]  # one call of the session; several threads may do so at once
+    run: Callable[[Planes], Answers]  # several threads may call it at once
     gathering: Gathering
 
 
 def _open_board(network: Network, game: Game) -> _Board:
-    """The session for a game's board size; one call with planes of zeros checks that the network fits."""
+    """The network on a game's board size; one call with planes of zeros checks that it fits."""
     board, planes = (game.rows, game.cols), len(network.card.planes)
     try:
-        session = new_session(network.data, board, network.threads)
-        outputs = [output.name for output in session.get_outputs()]
-
-        def run(planes: Planes) -> Answers:
-            answers: Answers = session.run(outputs, {"planes": planes})
-            return answers
-
+        run = network.run_on(game)
         answers = run(np.zeros((1, planes, *board), np.float32))
     except Exception as error:  # noqa: BLE001  (the errors of ONNX Runtime have no common base class)
         reason = " ".join(str(error).split())[:200]
@@ -155,7 +166,7 @@ class SentNetwork:
     path: str
     asked: Precision | None  # the precision that was asked for, if any
     card: Card
-    data: bytes  # ONNX, in the precision below
+    data: bytes  # the file, in the precision below
     precision: Precision
     source: str
 

@@ -13,6 +13,7 @@ from tengen.nets.net import Net
 
 REGISTRY = {  # name: where its class is
     "anysize": "tengen.nets.anysize:AnySize",
+    "lines": "tengen.nets.lines:Lines",
     "gobang": "tengen.nets.gobang:Gobang",
     "gomoku": "tengen.nets.gomoku:Gomoku",
     "connect4": "tengen.nets.connect4:Connect4",

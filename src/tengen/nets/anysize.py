@@ -11,10 +11,9 @@ from torch import Tensor, nn
 
 from tengen.errors import UserError
 from tengen.games.game import LAST_MOVE, Game
-from tengen.nets.net import Net, Output, ResidualBlock, conv, pool
+from tengen.nets.net import PLIES_SCALE, Net, Output, ResidualBlock, conv, pool
 from tengen.nets.policy import policy_head
 
-PLIES_SCALE = 20.0  # the network's output for plies left is in units of 20 plies
 DISTANCES = tuple(k * (1 + k / 32) for k in range(48))  # plies left: up to 116, the far ones coarse
 
 

@@ -19,6 +19,7 @@ from tengen import nets
 from tengen.errors import UserError
 from tengen.games.game import Game, Planes
 from tengen.nets.anysize import PoolingBlock
+from tengen.nets.lines import LineConv
 from tengen.nets.net import Net, ResidualBlock, pool
 from tengen.nets.policy import PairProducts
 
@@ -181,12 +182,16 @@ class _Watch:
     def _leaf(self, part: Part, module: nn.Module, x: Tensor, y: Tensor) -> None:
         name = NAMES.get(type(module), type(module).__name__)
         parameters = sum(parameter.numel() for parameter in module.parameters())
-        shape, outputs = tuple(y.shape[1:]), y.numel() // len(y)
+        shape, outputs = tuple(y.shape[1:]), y.numel() // len(self._seen)
         if isinstance(module, nn.Conv2d):
             rows, cols = module.kernel_size
             products = outputs * rows * cols * module.in_channels // module.groups
             source = self._source(x, part)
             self._add(Layer(part, "conv", f"conv {rows}×{cols}", shape, parameters, products, source), y)
+        elif isinstance(module, LineConv):
+            products = outputs * module.multiply_adds
+            source = self._source(x, part)
+            self._add(Layer(part, "conv", module.name, shape, parameters, products, source), y)
         elif isinstance(module, nn.Linear):
             products = outputs * module.in_features
             source = self._source(x, part)
@@ -209,7 +214,7 @@ class _Watch:
         for number in range(len(self.layers) - 1, -1, -1):
             if _same(x, self._outputs[number]):
                 return number
-        if _same(x, self._seen):
+        if any(_same(x, planes) for planes in (self._seen, self._seen[:, :2], self._seen[:, 2:])):
             return -1
         for number in range(len(self.layers) - 1, -1, -1):
             y = self._outputs[number]

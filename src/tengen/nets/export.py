@@ -49,7 +49,7 @@ def to_onnx(net: Net, planes: Planes) -> bytes:
         )  # the tracing exporter, which PyTorch calls legacy: the new one takes 10 × as long
         file = Path(folder) / "net.onnx"
         torch.onnx.export(
-            _Tuple(folded, len(expected)),
+            _Tuple(folded, len(expected)).eval(),  # else its parts are in training mode afterwards
             (sample[:2],),
             str(file),
             dynamo=False,

@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from tengen.games.game import Game
 
+PLIES_SCALE = 20.0  # a network's output for plies left is in units of 20 plies
+
 
 class Output(NamedTuple):
     """The output of a network for B positions."""

@@ -8,7 +8,7 @@ nothing to do, and no process is started.
     rules FAMILY      the functions of a game, for a single position
     loops FAMILY      the same for batches, as a search and a network need them
     cache             the cache of evaluations
-    network NAME      a bundled network: whether int8 works on this machine (precision.py)
+    network NAME      a bundled network: whether int8 works on this machine (precision.py), or its kernels
     search NAME       the kernels of gumbel or puct: the same for all games, so compiled with a tiny game
     fours FAMILY      the search for forced fours at the leaves of a search; renju's has its own rules
     solver            the Connect 4 solver
@@ -187,7 +187,9 @@ def perform(step: str) -> None:
     elif kind == "cache":
         _use_cache()
     elif kind == "network":
-        open_network(f"zoo/{names[0]}")
+        network = open_network(f"zoo/{names[0]}")
+        if network.precision == "lookup":
+            network.direct(games.find(network.card.game))  # its kernels
     elif kind == "search":
         _use_search(names[0])
     elif kind == "fours":

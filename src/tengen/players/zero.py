@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 
 from tengen import notices
 from tengen.errors import UserError
-from tengen.evaluators.card import Precision
+from tengen.evaluators.card import FILES
 from tengen.evaluators.evaluator import Evaluator, Floats
 from tengen.evaluators.forced import SeesForced
 from tengen.evaluators.network import Network, open_network
@@ -73,11 +72,11 @@ class Zero(Mcts):
             raise UserError(f"player 'zero': search is puct or gumbel, got '{search}'")
         if search == "gumbel" and seconds is not None:
             raise UserError("player 'zero': gumbel search takes sims, not seconds: use search=puct")
-        if precision not in (None, "fp32", "int8"):
-            raise UserError(f"player 'zero': precision is fp32 or int8, got '{precision}'")
+        if precision not in (None, *FILES):
+            raise UserError(f"player 'zero': precision is fp32, int8 or lookup, got '{precision}'")
         if sims is not None and sims < 1:
             raise UserError(f"player 'zero': sims is 1 or more, got {sims}")
-        network = open_network(path or _bundled(game), cast(Precision | None, precision), game, threads)
+        network = open_network(path or _bundled(game), precision, game, threads)
         network.check_plays(game)
         if path and (notice := network.notice(game)):
             notices.say_once(notice)

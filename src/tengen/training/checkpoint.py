@@ -1,7 +1,7 @@
 """A checkpoint as a value, and the only code that writes it to a folder.
 
 weights.safetensors    to continue learning
-net.onnx, int8.onnx    to play, in one precision or both
+net.onnx, int8.onnx    to play, in one precision or both; lookup.safetensors for a network of lines
 card.json              describes the network; written last, so a folder with a card is complete
 
 An exported network (sharing.py) has other files, but is read by the same functions.
@@ -31,7 +31,7 @@ class Checkpoint:
     """A network to play with and, if it has weights, to continue learning."""
 
     card: Card
-    networks: dict[Precision, bytes]  # ONNX
+    networks: dict[Precision, bytes]  # the files to play with
     weights: bytes | None = None  # safetensors
 
     @property
@@ -91,9 +91,8 @@ def write_files(folder: Path, contents: dict[str, bytes]) -> None:
 def read(folder: Path) -> Checkpoint:
     """The checkpoint in a folder; UserError if a network does not match the card. Weights may be missing."""
     card, weights = read_card(folder), find_file(folder, WEIGHTS)
-    precisions: tuple[Precision, ...] = ("fp32", "int8")
     return Checkpoint(
         card,
-        {one: read_onnx(folder, card, one) for one in precisions if one in card.hashes},
+        {one: read_onnx(folder, card, one) for one in FILES if one in card.hashes},
         files.read_bytes(weights) if weights.is_file() else None,
     )

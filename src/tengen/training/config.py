@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    name: str = "anysize"  # or gobang, gomoku, connect4, mnk, which have fixed sizes
-    channels: int = 48  # of anysize: its width
+    name: str = "anysize"  # or lines; or gobang, gomoku, connect4, mnk, which have fixed sizes
+    channels: int = 48  # of anysize: its width; of lines: the features of a cell
     blocks: int = 5  # of anysize: its depth
     value: Literal["scalar", "wdl"] = "scalar"  # of anysize; wdl: chances of the results and plies left
     start: str = ""  # run or network to begin with, of at most this size, any board; empty: random weights
@@ -45,7 +45,7 @@ class SelfPlayConfig:
     dirichlet_fraction: float = 0.25  # PUCT: share of the noise in the root's priors
     temperature_plies: int = 10  # PUCT: for this many plies, moves are drawn in proportion to visits
     cache_positions: int = 200_000  # evaluations cached per worker, at most 256 MiB
-    precision: Literal["auto", "fp32", "int8"] = "auto"  # a probe decides when the run begins
+    precision: Literal["auto", "fp32", "int8", "lookup"] = "auto"  # a probe decides when the run begins
     device: str = "cpu"  # for the network: cpu (ONNX Runtime), cuda, mps or auto (PyTorch)
     reanalyse: float = 0.0  # old positions searched again per new one, so that targets do not age; 0: none
     reanalyse_value: float = 0.5  # weight of that search in a value; the stored one, from games, has the rest

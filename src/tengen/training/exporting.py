@@ -1,12 +1,14 @@
-"""Exports the learner as a checkpoint: its weights, the network in fp32 and int8 to play, and the card."""
+"""Exports the learner as a checkpoint: its weights, the network in fp32 and another precision to play, and
+the card."""
 
 from dataclasses import asdict
 
 import numpy as np
 
 from tengen.errors import UserError
-from tengen.evaluators.agreement import agreement
+from tengen.evaluators.agreement import agreement, answers, compared
 from tengen.evaluators.card import Card, Precision, hash_of
+from tengen.evaluators.lookup import Lookup, to_bytes
 from tengen.evaluators.probe import Probe, probe
 from tengen.evaluators.samples import played_planes
 from tengen.games.batch import lift
@@ -14,6 +16,7 @@ from tengen.games.game import Game, Planes
 from tengen.nets import learning_precision
 from tengen.nets.evaluator import TorchEvaluator
 from tengen.nets.export import to_int8, to_onnx
+from tengen.nets.lines import can_look_up
 from tengen.nets.net import Net
 from tengen.training.changes import changed
 from tengen.training.checkpoint import Checkpoint
@@ -24,22 +27,30 @@ from tengen.training.replay import Replay
 from tengen.training.run import settings_of
 
 CALIBRATION = 1024  # positions, to calibrate int8
+TABLE = "a network of lines answers by a table, some ten times as fast"
 
 
 def export(
     config: Config, game: Game, learner: Learner, replay: Replay, generation: int
 ) -> tuple[Checkpoint, ExportMetrics]:
-    """The learner's network as a checkpoint. If the run chose int8, int8 plays if it agrees with fp32."""
+    """The learner's network as a checkpoint. If the run chose int8 or a table, that plays if it agrees with
+    fp32."""
     net = learner.player
     planes = sample_planes(game, net, replay, [config.seed, generation, 2])
     networks: dict[Precision, bytes] = {"fp32": to_onnx(net, planes[:256])}
     precision: Precision = "fp32"
     found: dict[str, float] = {}
-    if config.selfplay.precision == "int8":
-        seen = np.ascontiguousarray(planes[:, net.planes])
-        networks["int8"] = to_int8(networks["fp32"], seen)
-        agrees = agreement(networks["fp32"], networks["int8"], seen)
-        precision, found = "int8" if agrees.is_close else "fp32", asdict(agrees)
+    chosen = config.selfplay.precision
+    seen = np.ascontiguousarray(planes[:, net.planes])
+    if chosen == "int8":
+        networks[chosen] = to_int8(networks["fp32"], seen)
+        agrees = agreement(networks["fp32"], networks[chosen], seen)
+        precision, found = chosen if agrees.is_close else "fp32", asdict(agrees)
+    elif chosen == "lookup":
+        assert can_look_up(net)
+        networks[chosen] = to_bytes(net.layers())
+        agrees = compared(answers(networks["fp32"], seen), Lookup.of(networks[chosen]).answers(seen))
+        precision, found = chosen if agrees.is_close else "fp32", asdict(agrees)
     card = Card(
         game=game.name,
         network=settings_of(config),
@@ -62,7 +73,9 @@ def with_precisions(config: Config, game: Game, learner: Learner) -> Config:
     if config.learner.precision == "auto":
         trial = _tried(config, game)
         config = changed(config, [f"learner.precision={trial.precision}"], generation=0, why=trial.reason)
-    if config.selfplay.precision == "auto":
+    if config.selfplay.precision == "auto" and can_look_up(learner.player):
+        config = changed(config, ["selfplay.precision=lookup"], generation=0, why=TABLE)
+    elif config.selfplay.precision == "auto":
         found = _probed(config, game, learner)
         # Whether int8 agrees with fp32 is asked again at every export: a network changes.
         precision = "int8" if found.is_fast else "fp32"

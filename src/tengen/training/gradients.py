@@ -25,8 +25,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from tengen import games, nets
-from tengen.nets.anysize import DISTANCES, PLIES_SCALE
-from tengen.nets.net import Net, Output
+from tengen.nets.anysize import DISTANCES
+from tengen.nets.net import PLIES_SCALE, Net, Output
 
 PLIES_WEIGHT = 0.05  # of the plies-left loss in the total
 RESULT_WEIGHT = 0.25  # of the cross-entropy of the final result, beside the squared error of the value

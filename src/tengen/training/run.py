@@ -248,6 +248,8 @@ def settings_of(config: Config) -> dict[str, Any]:
     network: dict[str, Any] = asdict(config.network)
     for name in ("start", "teacher", "teacher_generations"):  # how it learns, not what it is
         del network[name]
+    if config.network.name == "lines":
+        return {"name": network["name"], "channels": network["channels"]}
     if config.network.name != "anysize":
         return {"name": network["name"]}
     return network | ({"discount": config.selfplay.discount} if config.network.value == "wdl" else {})

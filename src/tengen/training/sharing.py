@@ -72,7 +72,11 @@ def _config(card: Card, game: Game) -> dict[str, Any]:
         "discount": card.discount,
         "search": card.search,
         "generation": card.generation,
-        "sha256": {SHARED[FILES[precision]]: digest for precision, digest in card.hashes.items()},
+        "sha256": {
+            SHARED[FILES[precision]]: card.hashes[precision]
+            for precision in FILES
+            if precision in card.hashes
+        },
     }
 
 
