@@ -15,7 +15,7 @@ POSITIONS = 512  # from random games: to calibrate int8 and to measure speed
 
 
 def net(
-    name: Annotated[str, typer.Argument(help="anysize, gobang, gomoku, connect4 or mnk.")],
+    name: Annotated[str, typer.Argument(help="anysize, lines, gobang, gomoku, connect4 or mnk.")],
     game: Annotated[str, typer.Option(help="The game to play.")],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="May be repeated.")
@@ -23,7 +23,7 @@ def net(
     svg: Annotated[Path | None, typer.Option(help="Write the architecture as an SVG picture.")] = None,
     png: Annotated[Path | None, typer.Option(help="Write the architecture as a PNG picture.")] = None,
     seconds: Annotated[
-        float, typer.Option(min=0, max=3600, help="Seconds for each of 20 measurements of speed; 0: none.")
+        float, typer.Option(min=0, max=3600, help="Seconds for each measurement of speed; 0: none.")
     ] = 0.5,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
@@ -39,9 +39,11 @@ def net(
 
     from tengen import files, games
     from tengen.bench.network import speeds
+    from tengen.evaluators.lookup import to_bytes
     from tengen.evaluators.samples import random_planes
     from tengen.nets import describe, drawing, picture
     from tengen.nets.export import to_int8, to_onnx
+    from tengen.nets.lines import can_look_up
 
     files.check_can_write(svg, png)
     given = dict(_setting(text) for text in settings or [])
@@ -66,7 +68,10 @@ def net(
         print(f"exporting, then measuring for {20 * seconds:g} s or more", file=sys.stderr)
         seen = np.ascontiguousarray(planes[:, network.planes])
         fp32 = to_onnx(network, planes)
-        rates = speeds({"fp32": fp32, "int8": to_int8(fp32, seen)}, seen, seconds)
+        exports = {"fp32": fp32, "int8": to_int8(fp32, seen)}
+        if can_look_up(network):
+            exports["lookup"] = to_bytes(network.layers())
+        rates = speeds(exports, seen, seconds)
     if as_json:
         print(json.dumps(_facts(name, rules.name, chosen, description, rates), indent=2))
     elif rates is not None:
@@ -117,15 +122,15 @@ def _speeds(rates: "Rates") -> str:
         "",
         f"{'evaluations per second, one thread':<36}" + "".join(f"{f'batch {n}':>12}" for n in sizes),
     ]
-    for precision in ("fp32", "int8"):
+    for precision, row in rates.items():
+        numbers = "".join(f"{row[size]:>12,.0f}" for size in sizes)
+        lines.append(f"{precision:<36}{numbers}")
+    if "int8" not in rates:
+        lines.append("int8: not possible here")
+    for precision in ("int8", "lookup"):
         if precision in rates:
-            numbers = "".join(f"{rates[precision][size]:>12,.0f}" for size in sizes)
-            lines.append(f"{precision:<36}{numbers}")
-        else:
-            lines.append(f"{precision}: not possible here")
-    if "int8" in rates:
-        ratios = "".join(f"{rates['int8'][size] / rates['fp32'][size]:>11.1f}×" for size in sizes)
-        lines.append(f"{'int8 / fp32':<36}{ratios}")
+            ratios = "".join(f"{rates[precision][size] / rates['fp32'][size]:>11.1f}×" for size in sizes)
+            lines.append(f"{f'{precision} / fp32':<36}{ratios}")
     return "\n".join(lines)
 
 
