@@ -206,54 +206,59 @@ def _answer(
     policy_bias: Floats,
 ) -> None:
     rows, cols, channels = planes.shape[2], planes.shape[3], table.shape[1]
-    num_cells = rows * cols
+    num_cells, width = rows * cols, cols + 2
     numbers = np.empty((num_cells, 4), np.int64)
-    x = np.empty((num_cells, channels), np.float32)
-    y = np.empty(channels, np.float32)
+    x = np.zeros(((rows + 2) * width, channels), np.float32)  # with a frame of zeros around the board
     z = np.empty((num_cells, channels), np.float32)
+    base, sums = np.empty(channels, np.float32), np.empty(channels, np.float32)
+    maxima, weights = np.empty(channels, np.float32), np.empty(channels, np.float32)
     pooled = np.empty(2 * channels, np.float32)
     board, wider = np.empty(len(summary_bias), np.float32), np.empty(len(summary_bias), np.float32)
-    weights = np.empty(channels, np.float32)
     digits = np.empty(num_cells, np.int64)
     for b in range(len(planes)):
         # 1. the numbers of the lines
-        for cell in range(num_cells):
-            row, col = cell // cols, cell % cols
-            digits[cell] = 1 if planes[b, 0, row, col] != 0 else 2 if planes[b, 1, row, col] != 0 else 0
-        _number(digits, cells, begins, directions, numbers)
-        # 2. the features of each cell
-        for cell in range(num_cells):
-            i, j, k, n = numbers[cell, 0], numbers[cell, 1], numbers[cell, 2], numbers[cell, 3]
-            for c in range(channels):
-                total = np.int16(table[i, c] + table[j, c] + table[k, c] + table[n, c])
-                x[cell, c] = step * np.float32(total) + cell_bias[c]
-            row, col = cell // cols, cell % cols
-            for plane in range(len(others)):
-                level = planes[b, 2 + plane, row, col]
-                if level != 0:
-                    for c in range(channels):
-                        x[cell, c] += level * others[plane, c]
-            for c in range(channels):
-                x[cell, c] = max(x[cell, c], np.float32(0))
-        # 3. around each cell; 4. means and maxima
-        for c in range(channels):
-            pooled[c] = pooled[channels + c] = 0
         for row in range(rows):
             for col in range(cols):
+                mine, theirs = planes[b, 0, row, col] != 0, planes[b, 1, row, col] != 0
+                digits[row * cols + col] = 1 if mine else 2 if theirs else 0
+        _number(digits, cells, begins, directions, numbers)
+        # 2. the features of each cell
+        for row in range(rows):
+            for col in range(cols):
+                cell, at = row * cols + col, (row + 1) * width + col + 1
+                i, j, k, n = numbers[cell, 0], numbers[cell, 1], numbers[cell, 2], numbers[cell, 3]
                 for c in range(channels):
-                    y[c] = around_bias[c] + x[row * cols + col, c]
-                for i in range(max(0, row - 1), min(rows, row + 2)):
-                    for j in range(max(0, col - 1), min(cols, col + 2)):
-                        there, which = i * cols + j, 3 * (i - row + 1) + j - col + 1
+                    base[c] = cell_bias[c]
+                for plane in range(len(others)):
+                    level = planes[b, 2 + plane, row, col]
+                    if level != 0:
                         for c in range(channels):
-                            y[c] += around[which, c] * x[there, c]
+                            base[c] += level * others[plane, c]
                 for c in range(channels):
-                    feature = max(y[c], np.float32(0))
-                    z[row * cols + col, c] = feature
-                    pooled[c] += feature
-                    pooled[channels + c] = max(pooled[channels + c], feature)
+                    total = np.int16(table[i, c] + table[j, c] + table[k, c] + table[n, c])
+                    x[at, c] = max(step * np.float32(total) + base[c], np.float32(0))
+        # 3. around each cell; 4. means and maxima
         for c in range(channels):
-            pooled[c] /= np.float32(num_cells)
+            sums[c] = maxima[c] = 0
+        for row in range(rows):
+            for col in range(cols):
+                cell, at = row * cols + col, (row + 1) * width + col + 1
+                above, below = at - width, at + width
+                for c in range(channels):  # in one sum: twice as fast as cell by cell
+                    total = (
+                        around_bias[c] + x[at, c]
+                        + around[0, c] * x[above - 1, c] + around[1, c] * x[above, c]
+                        + around[2, c] * x[above + 1, c] + around[3, c] * x[at - 1, c]
+                        + around[4, c] * x[at, c] + around[5, c] * x[at + 1, c]
+                        + around[6, c] * x[below - 1, c] + around[7, c] * x[below, c]
+                        + around[8, c] * x[below + 1, c]
+                    )  # fmt: skip
+                    z[cell, c] = max(total, np.float32(0))
+                for c in range(channels):
+                    sums[c] += z[cell, c]
+                    maxima[c] = max(maxima[c], z[cell, c])
+        for c in range(channels):
+            pooled[c], pooled[channels + c] = sums[c] / np.float32(num_cells), maxima[c]
         # 5. the heads
         _linear(pooled, summary, summary_bias, board)
         _relu(board)

@@ -9,7 +9,7 @@ from tengen.games.game import State
 from tengen.games.mnk import HEADER, completes_row
 from tengen.games.renju import FORBIDDEN, OVERLINE, judge
 from tengen.search.tree import kernel
-from tengen.tactics.windows import Ints, ray
+from tengen.tactics.windows import COUNTS, Ints, ray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -27,6 +27,34 @@ def winning_moves(state: State, player: int, memory: Ints, place: int) -> int:
     for cell in range(state[0] * state[1]):
         if state[HEADER + cell] in (0, FORBIDDEN) and completes_row(state, cell, player):
             memory[place + count] = cell
+            count += 1
+    return count
+
+
+@kernel
+def winning_moves_of_windows(state: State, player: int, full: int, memory: Ints, place: int) -> int:
+    """The same, from the windows (windows.py) that hold `full`: k - 1 stones of the player and no others."""
+    num_cells, k = state[0] * state[1], state[2]
+    count = 0
+    for direction in range(4):
+        for cell in range(num_cells):
+            if memory[COUNTS + direction * num_cells + cell] != full:
+                continue
+            step, ahead, _ = ray(cell, direction, memory)
+            if ahead < k - 1:
+                continue
+            point = cell
+            while state[HEADER + point] != 0:
+                point += step
+            # in order, each once
+            i = count
+            while i > 0 and memory[place + i - 1] > point:
+                i -= 1
+            if (i > 0 and memory[place + i - 1] == point) or not completes_row(state, point, player):
+                continue
+            for j in range(count, i, -1):
+                memory[place + j] = memory[place + j - 1]
+            memory[place + i] = point
             count += 1
     return count
 
