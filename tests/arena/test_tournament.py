@@ -50,14 +50,15 @@ def test_in_a_round_every_pair_plays_the_same_opening_with_both_colours(played: 
 
 
 def test_neighbours_alone_may_meet(run_tasks: RunTasks) -> None:
-    event = Tournament(games.find("tictactoe"), PLAYERS, neighbours=True)
+    event = Tournament(games.find("tictactoe"), PLAYERS, within=1)
     games_of_two = list(tournament_games(event, 2, run_tasks))
     assert len(games_of_two) == 2 * event.games_per_round == 8
     assert {frozenset(game.players) for game in games_of_two} == {
         frozenset(PLAYERS[:2]),
         frozenset(PLAYERS[1:]),
     }
-    assert event.settings()["neighbours"] and "neighbours" not in Tournament(event.game, PLAYERS).settings()
+    assert event.settings()["within"] == 1 and "within" not in Tournament(event.game, PLAYERS).settings()
+    assert Tournament(event.game, PLAYERS, within=2).pairs == [(0, 1), (0, 2), (1, 2)]
 
 
 def test_the_leaderboard_adds_up(result: TournamentResult) -> None:

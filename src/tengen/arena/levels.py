@@ -22,7 +22,7 @@ from tengen.players.level_strength import LevelStrength, levels_of, without_elo
 def level_tournament(game: Game, seed: int = 0, openings: Openings | None = None) -> Tournament:
     """A tournament in which neighbouring levels meet, from 10-9 to 2-1."""
     specs = tuple(f"level:n={level}" for level in range(NUM_LEVELS, 0, -1))
-    return Tournament(game, specs, seed, openings, neighbours=True)
+    return Tournament(game, specs, seed, openings, within=1)
 
 
 @dataclass(frozen=True)

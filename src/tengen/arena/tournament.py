@@ -1,5 +1,5 @@
 """A round robin: in each round every pair of players plays one opening twice, once with each colour. With
-`neighbours`, only players that are listed next to each other meet: for a ladder of known order.
+`within`, only players that are listed near each other meet: for a ladder whose order is known.
 
 All pairs of a round play the same opening. The number of rounds is not part of the settings, so rounds can be
 added later.
@@ -35,7 +35,7 @@ class Tournament:
     openings: Openings | None = None  # None: of the game's book, or a few random moves
     anchor: str | None = None  # the player whose Elo is 0; None: the mean is 0
     time: tuple[float, float] | None = None  # a clock for each: seconds per game, added per move
-    neighbours: bool = False  # only players next to each other in `players` meet
+    within: int = 0  # only players at most so many places apart in `players` meet; 0: all
 
     def __post_init__(self) -> None:
         if len(self.players) < 2:
@@ -50,7 +50,7 @@ class Tournament:
     def pairs(self) -> list[tuple[int, int]]:
         """The players who meet, by their numbers."""
         pairs = combinations(range(len(self.players)), 2)
-        return [(i, j) for i, j in pairs if j == i + 1 or not self.neighbours]
+        return [(i, j) for i, j in pairs if not self.within or j - i <= self.within]
 
     @property
     def games_per_round(self) -> int:
@@ -77,7 +77,7 @@ class Tournament:
             "seed": self.seed,
             "openings": str(self.starts),
             **({} if self.time is None else {"time": list(self.time)}),
-            **({"neighbours": True} if self.neighbours else {}),
+            **({"within": self.within} if self.within else {}),
         }
 
 
@@ -123,7 +123,10 @@ class TournamentResult:
         cross_head = ("", "points against", *(str(place + 1) for place in range(len(self.standings))))
         cross = []
         for i, one in enumerate(self.standings):
-            points = ["" if i == j else f"{against:g}" for j, against in enumerate(self.points[i])]
+            points = [
+                f"{against:g}" if met else ""
+                for against, met in zip(self.points[i], self.met[i], strict=True)
+            ]
             cross.append((str(i + 1), one.player, *points))
         forfeits = [
             f"{one.player} forfeited {one.forfeits} of its games; games.jsonl says why"

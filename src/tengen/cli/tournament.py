@@ -27,6 +27,12 @@ def tournament(
     rounds: Annotated[
         int, typer.Option("-r", "--rounds", help="In a round, every pair of players plays two games.")
     ] = 10,
+    within: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Only players at most so many places apart in the list meet: a ladder. 0: all."
+        ),
+    ] = 0,
     anchor: Annotated[
         str | None, typer.Option(help="The player whose Elo is 0; default: the mean is 0.")
     ] = None,
@@ -44,7 +50,7 @@ def tournament(
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the leaderboard as CSV.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the ratings as SVG.")] = None,
 ) -> None:
-    """Play a round robin: a leaderboard with Elo and 95 % intervals, and a table of points."""
+    """Play a round robin, or a ladder: a leaderboard with Elo and 95 % intervals, and a table of points."""
     from tengen import files, games
     from tengen.arena.chart import bar_chart
     from tengen.arena.tournament import Tournament, tournament_games, tournament_result
@@ -54,7 +60,7 @@ def tournament(
     files.check_can_write(csv, svg)
     rules = games.find(game)
     starts = openings(rules, seed, opening_plies, opening_file, undecided, opening_rule)
-    event = Tournament(rules, tuple(players), seed, starts, anchor, clock(time))
+    event = Tournament(rules, tuple(players), seed, starts, anchor, clock(time), within)
     total = rounds * event.games_per_round
     with Place(workers, cluster, address).run_tasks() as run_tasks:
         played, code = watch(tournament_games(event, rounds, run_tasks, out), total)
