@@ -10,6 +10,7 @@ table is made once for every line there is; a line is found by its number, writt
 3. 3×3 convolution of each feature alone     4. means and maxima → value, plies left, weights → logits
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -32,6 +33,7 @@ DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # rows, columns
 SIDES = [(before, after) for before in range(REACH + 1) for after in range(REACH + 1)]  # of a line's own cell
 FIRST_NUMBERS: Ints = np.cumsum([0, *(3 ** (before + 1 + after) for before, after in SIDES)])  # of each SIDES
 NUM_LINES = int(FIRST_NUMBERS[-1])  # 397,488
+AT_ONCE = 4  # cells: 81 lines. More are multiplied by several threads of BLAS, which wait for each other
 POWERS: Ints = 3 ** np.arange(2 * REACH + 2)
 PLIES_SCALE = np.float32(20.0)  # as in nets/net.py
 
@@ -146,29 +148,44 @@ def board_of(rows: int, cols: int) -> Board:
     )
 
 
-def features(layers: Layers, before: int, after: int) -> Floats:
-    """The features of all lines with so many cells before and after their own one, in their order;  [N, C]"""
-    sums = layers.first_bias[None]
-    for cell in range(REACH - before, REACH + after + 1):
-        sums = (sums[:, None] + layers.first[cell]).reshape(-1, sums.shape[1])
-    x = np.maximum(sums, 0)
-    hidden = np.maximum(x @ layers.inner[0].T + layers.inner_bias[0], 0)
-    x = np.maximum(x + hidden @ layers.inner[1].T + layers.inner_bias[1], 0)
-    found: Floats = x @ layers.last
-    return found
+def features(layers: Layers, before: int, after: int) -> Iterator[Floats]:
+    """The features of all lines with so many cells before and after their own one, in their order: some of
+    them at a time, [N, C], so that they stay in the processor's cache."""
+    cells = layers.first[REACH - before : REACH + after + 1]
+    inner, inner_bias = np.ascontiguousarray(layers.inner.transpose(0, 2, 1)), layers.inner_bias
+    ends = _sums(np.zeros_like(layers.first_bias), cells[-AT_ONCE:])
+    for start in _sums(layers.first_bias, cells[:-AT_ONCE]):
+        x = np.maximum(start + ends, 0)
+        hidden = np.maximum(x @ inner[0] + inner_bias[0], 0)
+        x += hidden @ inner[1]
+        x += inner_bias[1]
+        np.maximum(x, 0, out=x)
+        yield x @ layers.last
+
+
+def _sums(first: Floats, cells: Floats) -> Floats:
+    """`first` and one of three rows for each cell, all combinations, the last cell the fastest;  [N, F]"""
+    sums = first[None]
+    for digits in cells:
+        sums = (sums[:, None] + digits).reshape(-1, sums.shape[1])
+    return sums
 
 
 def table_of(layers: Layers, step: np.float32) -> Table:
     """The features of every line, in multiples of the step;  [NUM_LINES, C]"""
     table = np.empty((NUM_LINES, layers.last.shape[1]), np.int16)
-    for number, sides in enumerate(SIDES):
-        table[FIRST_NUMBERS[number] : FIRST_NUMBERS[number + 1]] = np.rint(features(layers, *sides) / step)
+    finer = layers._replace(last=layers.last / step)
+    done = 0
+    for before, after in SIDES:
+        for some in features(finer, before, after):
+            table[done : done + len(some)] = np.rint(some, out=some)
+            done += len(some)
     return table
 
 
 def step_of(layers: Layers) -> np.float32:
     """The smallest step with which the sum of any four entries of the table fits into 16 bits."""
-    largest = max(float(np.abs(features(layers, *sides)).max()) for sides in SIDES)
+    largest = max(float(np.abs(some).max()) for sides in SIDES for some in features(layers, *sides))
     return np.float32(max(largest, 1e-6) / (np.iinfo(np.int16).max // 4 - 1))
 
 
