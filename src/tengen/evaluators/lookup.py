@@ -69,16 +69,16 @@ class Board(NamedTuple):
 
 
 def to_bytes(layers: Layers) -> bytes:
-    """The layers, and the step of their table, as the bytes of a safetensors file."""
+    """The layers, and the steps of their table, as the bytes of a safetensors file."""
     arrays = {name: np.ascontiguousarray(one) for name, one in _named(layers)}
-    return bytes(safetensors.numpy.save(arrays | {"step": np.array([step_of(layers)])}))
+    return bytes(safetensors.numpy.save(arrays | {"steps": steps_of(layers)}))
 
 
-def from_bytes(data: bytes) -> tuple[Layers, np.float32]:
-    """The layers and the step that `to_bytes` wrote. UserError if it did not."""
+def from_bytes(data: bytes) -> tuple[Layers, Floats]:
+    """The layers and the steps that `to_bytes` wrote. UserError if it did not."""
     try:
         found = safetensors.numpy.load(data)
-        [step] = found.pop("step", np.ones(1, np.float32))
+        steps = found.pop("steps", np.empty(0, np.float32))
         layers = Layers(**found)
     except (safetensors.SafetensorError, TypeError, ValueError) as error:
         raise UserError(f"expected the layers of a network of lines: {error}") from None
@@ -90,12 +90,13 @@ def from_bytes(data: bytes) -> tuple[Layers, np.float32]:
         "deeper": (g, g), "deeper_bias": (g,), "value": (g, 2), "value_bias": (2,),
         "policy": (g, c), "policy_bias": (c,),
     }  # fmt: skip
-    for name, one in _named(layers):
+    shapes["steps"] = (c,)
+    for name, one in [*_named(layers), ("steps", steps)]:
         if one.shape != shapes[name] or one.dtype != np.float32:
             raise UserError(f"expected {name} float32{shapes[name]}, got {one.dtype}{one.shape}")
-    if not step > 0:
-        raise UserError(f"expected a step above 0, got {step}")
-    return layers, np.float32(step)
+    if not (steps > 0).all():
+        raise UserError(f"expected steps above 0, got {steps.min()}")
+    return layers, steps
 
 
 def _named(layers: Layers) -> list[tuple[str, Floats]]:
@@ -107,13 +108,13 @@ class Lookup:
     """A network of lines, ready to answer. Threads may share it."""
 
     layers: Layers
-    table: Table  # [NUM_LINES, C], the features of every line, as multiples of `step`
-    step: np.float32
+    table: Table  # [NUM_LINES, C], the features of every line, as multiples of their steps
+    steps: Floats  # [C]
 
     @classmethod
     def of(cls, data: bytes) -> "Lookup":
-        layers, step = from_bytes(data)
-        return cls(layers, table_of(layers, step), step)
+        layers, steps = from_bytes(data)
+        return cls(layers, table_of(layers, steps), steps)
 
     def answers(self, planes: Planes) -> tuple[Floats, Floats, Floats]:
         """Logits [B, H·W], values [B] and plies left [B] for planes [B, C, H, W]."""
@@ -122,7 +123,7 @@ class Lookup:
             raise UserError(f"expected {2 + len(self.layers.others)} planes, got {num_planes}")
         logits = np.empty((batch, rows * cols), np.float32)
         heads = np.empty((batch, 2), np.float32)
-        _answer(planes, self.table, self.step, logits, heads, *board_of(rows, cols), *self.layers)
+        _answer(planes, self.table, self.steps, logits, heads, *board_of(rows, cols), *self.layers)
         return logits, np.tanh(heads[:, 0]), PLIES_SCALE * np.logaddexp(0, heads[:, 1])
 
 
@@ -171,10 +172,10 @@ def _sums(first: Floats, cells: Floats) -> Floats:
     return sums
 
 
-def table_of(layers: Layers, step: np.float32) -> Table:
-    """The features of every line, in multiples of the step;  [NUM_LINES, C]"""
+def table_of(layers: Layers, steps: Floats) -> Table:
+    """The features of every line, each in multiples of its step;  [NUM_LINES, C]"""
     table = np.empty((NUM_LINES, layers.last.shape[1]), np.int16)
-    finer = layers._replace(last=layers.last / step)
+    finer = layers._replace(last=layers.last / steps)
     done = 0
     for before, after in SIDES:
         for some in features(finer, before, after):
@@ -183,10 +184,13 @@ def table_of(layers: Layers, step: np.float32) -> Table:
     return table
 
 
-def step_of(layers: Layers) -> np.float32:
-    """The smallest step with which the sum of any four entries of the table fits into 16 bits."""
-    largest = max(float(np.abs(some).max()) for sides in SIDES for some in features(layers, *sides))
-    return np.float32(max(largest, 1e-6) / (np.iinfo(np.int16).max // 4 - 1))
+def steps_of(layers: Layers) -> Floats:
+    """The smallest step of each feature with which the sum of any four entries fits into 16 bits;  [C]"""
+    largest = np.full(layers.last.shape[1], 1e-6, np.float32)
+    for sides in SIDES:
+        for some in features(layers, *sides):
+            np.maximum(largest, np.abs(some).max(axis=0), out=largest)
+    return largest / np.float32(np.iinfo(np.int16).max // 4 - 1)
 
 
 # Sums may be taken in any order, so that they are computed with vectors. A row's answer does not depend on
@@ -198,7 +202,7 @@ _SUMS = {"reassoc", "contract"}
 def _answer(
     planes: Planes,
     table: Table,
-    step: np.float32,
+    steps: Floats,
     logits: Floats,
     heads: Floats,
     cells: Ints,
@@ -253,7 +257,7 @@ def _answer(
                             base[c] += level * others[plane, c]
                 for c in range(channels):
                     total = np.int16(table[i, c] + table[j, c] + table[k, c] + table[n, c])
-                    x[at, c] = max(step * np.float32(total) + base[c], np.float32(0))
+                    x[at, c] = max(steps[c] * np.float32(total) + base[c], np.float32(0))
         # 3. around each cell; 4. means and maxima
         for c in range(channels):
             sums[c] = maxima[c] = 0
