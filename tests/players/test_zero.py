@@ -79,7 +79,7 @@ def test_positions_together_are_as_each_alone(folder: Path) -> None:
         ("zero:nowhere", "no network in nowhere: expected a folder with card.json and net.onnx"),
         ("zero:{folder}:sims=0", "player 'zero': sims is 1 or more, got 0"),
         ("zero:{folder}:search=minmax", "player 'zero': search is puct or gumbel, got 'minmax'"),
-        ("zero:{folder}:precision=int4", "player 'zero': precision is fp32 or int8, got 'int4'"),
+        ("zero:{folder}:precision=int4", "player 'zero': precision is fp32, int8 or lookup, got 'int4'"),
         ("zero:{folder}:search=gumbel,seconds=1", "player 'zero': gumbel search takes sims, not seconds"),
     ],
 )

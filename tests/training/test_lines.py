@@ -53,6 +53,8 @@ def test_another_run_begins_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert start == best  # nothing was learned before the window was full
     with pytest.raises(UserError, match="these weights do not fit the network of this run"):
         trained("wider", *LINES, "network.channels=12", "network.start=runs/first")
+    with pytest.raises(UserError, match="is a network of type lines, and this run trains anysize: choose"):
+        trained("other", "length.generations=1", "network.start=runs/first")
 
 
 def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

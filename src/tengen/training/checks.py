@@ -3,6 +3,7 @@
 from tengen import games
 from tengen.arena.referee import check_players
 from tengen.errors import UserError
+from tengen.evaluators.card import read_card
 from tengen.evaluators.zoo import find_network
 from tengen.games.game import Game
 from tengen.nets.checkpoint import load_net
@@ -37,14 +38,22 @@ def check(config: Config) -> None:
 
 def _check_network(config: Config, game: Game) -> None:
     network = outline(config.network.name, game, arguments_of(config))
-    if config.network.start:
-        other = load_net(find_network(config.network.start))
+    if start := config.network.start:
+        folder = find_network(start)
+        kind, other_kind = config.network.name, read_card(folder).network.get("name", "")
+        if kind != other_kind:
+            raise UserError(
+                f"{start} is a network of type {other_kind}, and this run trains {kind}: choose its type "
+                f"with --set network.name={other_kind}, or have it play the first games "
+                f"with --set network.teacher={start}"
+            )
+        other = load_net(folder)
         check_fits(network, other)
         if not same_value(network, other) and not config.network.teacher:
             raise UserError(
-                f"{config.network.start} predicts values in another way than network.value="
+                f"{start} predicts values in another way than network.value="
                 f"{config.network.value}: the new part knows nothing, so name a teacher for the first "
-                f"games, as with --set network.teacher={config.network.start}"
+                f"games, as with --set network.teacher={start}"
             )
 
 
