@@ -4,13 +4,12 @@ import pytest
 
 from tengen import games, players
 from tengen.arena import reference
-from tengen.evaluators.card import Precision, read_card, read_onnx
+from tengen.evaluators.card import FILES, read_card, read_onnx
 from tengen.evaluators.zoo import ZOO, bundled, game_of
 from tengen.games.position import Position
 from tengen.workers.local import LocalWorkers
 
 NAMES = bundled()
-PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
 LARGEST = 5_000_000  # bytes: 64 channels and 6 blocks, what a night trains
 
 
@@ -23,7 +22,7 @@ def test_a_bundled_network_is_whole(name: str) -> None:
     card, folder = read_card(ZOO / name), ZOO / name
     assert card.game == name.removesuffix("-small") and card.generation > 0
     assert sum(file.stat().st_size for file in folder.iterdir()) <= LARGEST
-    for precision in PRECISIONS:
+    for precision in FILES:
         assert precision not in card.hashes or read_onnx(folder, card, precision)
     assert card.strength and card.training["minutes"] > 0, "it says how it was made, and what came of it"
 

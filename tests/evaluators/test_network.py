@@ -176,17 +176,24 @@ def test_searches_that_share_a_network_find_what_each_finds_alone() -> None:
 # ---- every size
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@pytest.mark.parametrize(
+    ("bundled", "precision"),
+    [("gomoku15", "fp32"), ("gomoku15", "lookup"), ("caro15", "fp32"), ("caro15", "int8")],
+)
 @pytest.mark.parametrize("name", OTHER_SIZES)
-def test_a_network_plays_other_boards_as_pytorch_says(name: str, precision: Precision) -> None:
-    game, network = games.find(name), open_network("zoo/gomoku15", precision)
+def test_a_network_plays_other_boards_as_pytorch_says(name: str, bundled: str, precision: Precision) -> None:
+    game, network = games.find(name), open_network(f"zoo/{bundled}", precision)
     states, legal = some(game, 40)
     found = asked(network.evaluator(game).alone, states, legal)
-    expected = asked(TorchEvaluator(game, load_net(ZOO / "gomoku15"), find_device("cpu")), states, legal)
+    expected = asked(TorchEvaluator(game, load_net(ZOO / bundled), find_device("cpu")), states, legal)
     assert found.logits.shape == (40, game.num_actions)
     if precision == "fp32":
         assert np.abs(found.logits - expected.logits).max() < 1e-3
         assert np.abs(found.values - expected.values).max() < 1e-4
+    elif precision == "lookup":
+        assert np.abs(found.logits - expected.logits).max() < 0.005 * np.abs(expected.logits).max()
+        assert np.abs(found.values - expected.values).max() < 0.01
+        assert (found.logits.argmax(axis=1) == expected.logits.argmax(axis=1)).mean() >= 0.95
     else:
         assert np.abs(found.values - expected.values).mean() < 0.05
         assert (found.logits.argmax(axis=1) == expected.logits.argmax(axis=1)).mean() >= 0.8

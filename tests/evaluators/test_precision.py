@@ -9,8 +9,9 @@ import pytest
 
 from tengen import games
 from tengen.evaluators import precision
-from tengen.evaluators.agreement import agreement
+from tengen.evaluators.agreement import answers, compared
 from tengen.evaluators.card import Card, hash_of, read_card, read_onnx
+from tengen.evaluators.lookup import Lookup
 from tengen.evaluators.precision import precision_here
 from tengen.evaluators.probe import Probe
 from tengen.evaluators.zoo import bundled, find_network
@@ -80,14 +81,17 @@ def test_a_probe_that_found_out_nothing_is_not_remembered(
 
 
 @pytest.mark.parametrize("name", bundled())
-def test_int8_agrees_with_fp32_in_games_that_a_bundled_network_plays_itself(name: str) -> None:
+def test_what_a_bundled_network_plays_with_agrees_with_fp32_in_its_own_games(name: str) -> None:
     """Random games are no test: gomoku15 has never seen such positions, and would play in slow fp32."""
     path = find_network(f"zoo/{name}")
     card = read_card(path)
-    fp32, int8 = (read_onnx(path, card, kind) for kind in ("fp32", "int8"))
+    fp32, played = (read_onnx(path, card, kind) for kind in ("fp32", card.precision))
     planes = precision._planes(fp32, card, games.find(card.game))
     assert len(planes) == 256 and len({one.tobytes() for one in planes}) > 100
-    assert agreement(fp32, int8, planes).is_close
+    by_table = card.precision == "lookup"
+    found = Lookup.of(played).answers(planes) if by_table else answers(played, planes)
+    assert compared(answers(fp32, planes), found).is_close
+    assert card.precision != "fp32"
 
 
 def test_a_file_that_is_no_network_is_left_to_those_who_open_it(tmp_path: Path) -> None:
