@@ -165,7 +165,7 @@ def test_the_bundled_weights_say_what_their_export_says(name: str) -> None:
     evaluators: list[Evaluator] = [
         TorchEvaluator(game, net, torch.device("cpu")),
         network.direct(game),
-        Network(network.card, to_onnx(net, random_planes(game, 8))).direct(game),
+        Network(network.card, to_onnx(net, random_planes(game, 8)), "fp32").direct(game),
     ]
     answers = [one.evaluate(states, masks) for one in evaluators]
     for answer in answers[1:]:
