@@ -57,6 +57,13 @@ def test_another_run_begins_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         trained("other", "length.generations=1", "network.start=runs/first")
 
 
+def test_only_a_network_of_lines_has_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"lookup is for a network of type lines .*got anysize for tictactoe"):
+        trained("other", "length.generations=1", "selfplay.precision=lookup")
+    assert not Path("runs/other").exists()
+
+
 def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     best = trained("lines", *LINES).folder / "best"

@@ -10,6 +10,7 @@ from tengen.nets.checkpoint import load_net
 from tengen.nets.describe import outline
 from tengen.nets.evaluator import find_device
 from tengen.nets.growing import check_fits, same_value
+from tengen.nets.lines import can_look_up
 from tengen.training.checkpoint import read as read_checkpoint
 from tengen.training.config import Config
 from tengen.training.playing import MOST_RISE
@@ -38,6 +39,11 @@ def check(config: Config) -> None:
 
 def _check_network(config: Config, game: Game) -> None:
     network = outline(config.network.name, game, arguments_of(config))
+    if config.selfplay.precision == "lookup" and not can_look_up(network):
+        raise UserError(
+            "selfplay.precision=lookup is for a network of type lines whose moves are cells, "
+            f"got {config.network.name} for {game.name}: leave it at auto"
+        )
     if start := config.network.start:
         folder = find_network(start)
         kind, other_kind = config.network.name, read_card(folder).network.get("name", "")
